@@ -1,0 +1,1 @@
+"""ctxtree: a conversation-tree context compiler."""

@@ -1,0 +1,208 @@
+"""The plan: what could be sent, in which forms, and what was decided.
+
+A `Plan` is a value. Each pass takes one and gives the next; nothing is ever
+removed from it, so the report can say of every node what became of it and why.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Literal, Protocol
+
+from ctxtree.model import Message
+from ctxtree.policy import Budget, Policy
+from ctxtree.report import ItemKind, Level, Signal, Zone
+
+
+class Counter(Protocol):
+    """Text in, tokens out. `factor` and `bound` turn raw counts into the model's own."""
+
+    name: str
+    exact: bool
+    factor: float
+    bound: float
+
+    def __call__(self, text: str) -> int: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """One way to show an item: a level of detail, its messages, its cost, how much it still tells (0 to 1)."""
+
+    level: Level
+    messages: tuple[Message, ...]
+    tokens: int
+    fidelity: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """A unit that is kept, shortened, summarized or dropped as one.
+
+    `forms` run from the fullest to the shortest; `chosen` is the index of the one to show, or -1
+    when it is not shown itself (`level` then says `summarized` or `dropped`). The forms of an exchange
+    or a message hold one message for each of `nodes`, in the same order.
+    `turn` counts turns from the start of the path (-1: none). `fixed` items keep their form.
+    """
+
+    kind: ItemKind
+    nodes: tuple[str, ...]
+    forms: tuple[Form, ...]
+    chosen: int = 0
+    level: Level = "full"
+    zone: Zone = "middle"
+    turn: int = -1
+    score: float = 0.0
+    parts: Mapping[str, float] = field(default_factory=dict)
+    reason: str = ""
+    pinned: bool = False
+    fixed: bool = False
+    full_tokens: int = 0
+
+    @property
+    def shown(self) -> Form | None:
+        return self.forms[self.chosen] if self.chosen >= 0 else None
+
+    @property
+    def tokens(self) -> int:
+        return self.forms[self.chosen].tokens if self.chosen >= 0 else 0
+
+    def show(self, index: int, reason: str) -> Item:
+        """The same item in its form `index`."""
+        return replace(self, chosen=index, level=self.forms[index].level, reason=reason)
+
+    def hide(self, level: Literal["summarized", "dropped"], reason: str) -> Item:
+        return replace(self, chosen=-1, level=level, reason=reason)
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """A message on its way to a target.
+
+    `item` is the index of the plan item that pays for it; `node` the node it shows, if one.
+    `note`: our own words (a summary, facts, a dead end), which join the neighbouring user turn as a
+    block of their own instead of standing alone. `cut`: a cache break point may stand after it.
+    """
+
+    message: Message
+    item: int
+    node: str = ""
+    note: bool = False
+    cut: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What a target needs beside the messages."""
+
+    tools: tuple[Mapping[str, object], ...] = ()
+    response_format: Mapping[str, object] | None = None
+    reserve: int = 0
+    dialect: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Rendered:
+    """A request body and what it costs.
+
+    `spans[i]` are the tokens that item `i` costs in it; `overhead` is what no item pays for
+    (0 to 60), `tools` what tool schemas and response format cost. The three add up to the count of
+    the whole payload.
+    """
+
+    payload: dict[str, object]
+    spans: Mapping[int, int]
+    overhead: int
+    tools: int = 0
+    repairs: tuple[Signal, ...] = ()
+    losses: tuple[Signal, ...] = ()
+
+    @property
+    def tokens(self) -> int:
+        return sum(self.spans.values()) + self.overhead + self.tools
+
+
+LineKind = Literal[
+    "goal", "constraint", "preference", "fact", "decision", "result", "failed", "feedback",
+    "file", "open", "done",
+]  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One thing that a summary says, and the nodes that it comes from."""
+
+    kind: LineKind
+    text: str
+    nodes: tuple[str, ...]
+    weight: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """What stands for the nodes in `covered`. `text` is framed and ready to send.
+
+    `depth` is 1 when made from messages, and one more each time an older summary had to be
+    summarized itself.
+    """
+
+    key: str
+    covered: tuple[str, ...]
+    lines: tuple[Line, ...]
+    text: str
+    tokens: int
+    depth: int = 1
+    by: str = "rules"
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One node as a summarizer reads it: tool output cut, calls in brief."""
+
+    node: str
+    role: str
+    text: str
+    calls: tuple[str, ...] = ()
+    tool: str = ""
+    error: bool = False
+    failed: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class SummaryRequest:
+    """The hole that `Summarize` leaves: roll `previous` forward over `entries` within `max_tokens`, frame included."""
+
+    key: str
+    entries: tuple[Entry, ...]
+    previous: Summary | None
+    covered: tuple[str, ...]
+    max_tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Items in the order of the path, the budget they share, and what has been decided so far.
+
+    `available` is what history, facts, retrieved texts, notes and summary share, in raw tokens.
+    `aim` is what a compaction takes the history down to (0: no compaction in this compile).
+    """
+
+    items: tuple[Item, ...]
+    budget: Budget
+    policy: Policy
+    counter: Counter
+    available: int = 0
+    aim: int = 0
+    query: str = ""
+    hole: SummaryRequest | None = None
+    value: float = 0.0
+    bound: float = 0.0
+    degraded: tuple[Signal, ...] = ()
+    steps: tuple[str, ...] = ()
+
+    def with_items(self, items: Sequence[Item]) -> Plan:
+        return replace(self, items=tuple(items))
+
+
+Pass = Callable[[Plan], Plan]
