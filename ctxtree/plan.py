@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from typing import Literal, Protocol
 
 from ctxtree.model import Message
@@ -59,6 +60,7 @@ class Item:
     pinned: bool = False
     fixed: bool = False
     full_tokens: int = 0
+    when: datetime | None = None
 
     @property
     def shown(self) -> Form | None:
@@ -171,7 +173,7 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class SummaryRequest:
-    """The hole that `Summarize` leaves: roll `previous` forward over `entries` within `max_tokens`, frame included."""
+    """Roll `previous` forward over `entries` within `max_tokens`, frame included."""
 
     key: str
     entries: tuple[Entry, ...]
@@ -181,21 +183,56 @@ class SummaryRequest:
 
 
 @dataclass(frozen=True, slots=True)
+class Hole:
+    """A summary that is wanted: `nodes` fall out now, `covered` is all that it has to stand for."""
+
+    nodes: tuple[str, ...]
+    covered: tuple[str, ...]
+    max_tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class Epoch:
+    """What a compaction decided at `node`; every compile below it under the same key keeps to it.
+
+    `levels` maps the first node of each unit that stays to its level; `covered` holds the nodes
+    that fell out.
+    """
+
+    node: str
+    key: str
+    levels: Mapping[str, Level]
+    covered: tuple[str, ...]
+    summary: Summary | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A retrieved text with where it comes from and how well it fits (higher is better)."""
+
+    text: str
+    source: str = ""
+    score: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
 class Plan:
     """Items in the order of the path, the budget they share, and what has been decided so far.
 
-    `available` is what history, facts, retrieved texts, notes and summary share, in raw tokens.
-    `aim` is what a compaction takes the history down to (0: no compaction in this compile).
+    `limit` is what the request may cost and `available` what history, facts, retrieved texts,
+    notes and summary share of it, in raw tokens. `aim` is what a compaction takes them down to
+    (0: no compaction in this compile).
     """
 
     items: tuple[Item, ...]
     budget: Budget
     policy: Policy
     counter: Counter
+    limit: int = 0
     available: int = 0
     aim: int = 0
     query: str = ""
-    hole: SummaryRequest | None = None
+    hole: Hole | None = None
     value: float = 0.0
     bound: float = 0.0
     degraded: tuple[Signal, ...] = ()
@@ -204,5 +241,7 @@ class Plan:
     def with_items(self, items: Sequence[Item]) -> Plan:
         return replace(self, items=tuple(items))
 
+
+HISTORY: frozenset[ItemKind] = frozenset({"exchange", "message"})
 
 Pass = Callable[[Plan], Plan]

@@ -1,0 +1,139 @@
+"""Compaction: when the history passes the high watermark, levels are decided anew, once.
+
+What it decides is an `Epoch`, recorded at the tip of the path. Nothing is changed: the nodes stay.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Sequence
+from dataclasses import dataclass, replace
+
+from ctxtree import summarizers
+from ctxtree.gather import Ask, Source
+from ctxtree.model import canonical, digest
+from ctxtree.passes.score import Score
+from ctxtree.passes.select import Select
+from ctxtree.passes.summarize import Summarize
+from ctxtree.plan import HISTORY, Entry, Epoch, Hole, Plan, Summary, SummaryRequest
+from ctxtree.preparing import DERIVATION, condense, epoch_key, history, must_stay, path_of, reopened, run
+from ctxtree.report import CompactionReport, Signal
+
+Filled = tuple[Summary, tuple[Signal, ...]]
+
+LEAST_GAIN = 0.05
+"""Share of the history that a compaction must free to be worth its break of the prefix."""
+
+
+@dataclass(frozen=True, slots=True)
+class Compaction:
+    """A new epoch, how it is told, and the value of the selection in it (reached, bound)."""
+
+    epoch: Epoch
+    report: CompactionReport
+    signals: tuple[Signal, ...]
+    value: float
+    bound: float
+
+
+def is_due(plan: Plan, source: Source) -> bool:
+    """True over the high watermark, unless the last compaction was just here; over the budget in any case."""
+    used = history(plan)
+    if used > plan.available:
+        return True
+    if source.epoch is not None and source.path and source.epoch.node == source.path[-1].id:
+        return False
+    return used > plan.budget.high * plan.available or any(_outside(plan))
+
+
+def compact(
+    plan: Plan, source: Source, ask: Ask, known: Callable[[str], Summary | None], by: str, recall_ids: bool
+) -> Generator[SummaryRequest, Filled, Compaction | None]:
+    """Decide levels down to the low watermark and have what falls out summarized.
+
+    None if that would free less than a twentieth and the request fits as it is: a compaction that
+    gains nothing is not tried in a loop.
+    """
+    path = path_of(source)
+    chosen = _chosen(plan, source, ask, recall_ids)
+    before, after = history(plan), history(chosen)
+    if not path or (before - after < LEAST_GAIN * before and before <= plan.available):
+        return None
+    old = source.epoch
+    summary, signals = (old.summary if old else None), ()
+    if chosen.hole is not None:
+        request = _request(chosen.hole, source, ask, by, summary)
+        found = known(request.key)
+        summary, signals = (found, ()) if found else (yield request)
+    levels = {item.nodes[0]: item.level for item in chosen.items if item.kind in HISTORY and item.shown}
+    covered = chosen.hole.covered if chosen.hole else (old.covered if old else ())
+    after += (summary.tokens if summary else 0) - (old.summary.tokens if old and old.summary else 0)
+    report = CompactionReport(
+        node=path[-1], before=before, after=after, covered=covered, branch=source.branch,
+        depth=summary.depth if summary else 1,
+        reason="over the high watermark" if before <= plan.available else "over the budget",
+    )  # fmt: skip
+    epoch = Epoch(path[-1], epoch_key(ask), levels, covered, summary)
+    return Compaction(epoch, report, signals, chosen.value, chosen.bound)
+
+
+def _chosen(plan: Plan, source: Source, ask: Ask, recall_ids: bool) -> Plan:
+    path = path_of(source)
+    covered = source.epoch.covered if source.epoch else ()
+    plan = run(reopened(plan), (Score(ask.policy.weights),), path)
+    if ask.policy.condense:
+        plan = run(plan, (condense(ask, recall_ids),), path)
+    plan = _windowed(plan)
+    cap = summary_cap(plan)
+    anchors = {note.anchor: note.nodes for note in source.notes}
+    steps = (Select(must_stay(plan), cap), Summarize(tuple(path), covered, cap, anchors))
+    return run(plan, steps, path)
+
+
+def summary_cap(plan: Plan) -> int:
+    """The room kept for a summary: the policy's, else a quarter of what is available, at most 1,500 tokens."""
+    if plan.policy.summary_tokens is not None:
+        return max(0, min(plan.policy.summary_tokens, plan.available // 2))
+    return max(0, min(1_500, max(plan.available // 4, min(64, plan.available // 2))))
+
+
+def _outside(plan: Plan) -> list[int]:
+    """Items that a sliding window leaves behind."""
+    if plan.policy.turns is None:
+        return []
+    shown = [i for i, item in enumerate(plan.items) if item.kind in HISTORY and item.shown]
+    newest = max((plan.items[i].turn for i in shown), default=-1)
+    first, must = newest - plan.policy.turns + 1, must_stay(plan)
+    return [i for i in shown if plan.items[i].turn < first and i not in must]
+
+
+def _windowed(plan: Plan) -> Plan:
+    gone = set(_outside(plan))
+    reason = f"outside the last {plan.policy.turns} turns; told in the summary"
+    items = [item.hide("summarized", reason) if i in gone else item for i, item in enumerate(plan.items)]
+    return replace(plan, items=tuple(items))
+
+
+def _request(hole: Hole, source: Source, ask: Ask, by: str, before: Summary | None) -> SummaryRequest:
+    entries = _entries(hole.nodes, source)
+    form = {
+        "covered": list(hole.covered), "before": before.key if before else "", "by": by,
+        "cap": hole.max_tokens, "policy": ask.policy.model_dump(mode="json"), "counter": ask.counter.name,
+        "failed": [entry.failed for entry in entries], "version": DERIVATION,
+    }  # fmt: skip
+    key = digest("summary", canonical(form))
+    return SummaryRequest(key, entries, before, hole.covered, hole.max_tokens)
+
+
+def _entries(nodes: Sequence[str], source: Source) -> tuple[Entry, ...]:
+    names = {call.id: call.name for node in source.path for call in node.message.calls}
+    on_path = {node.id: node for node in source.path}
+    told = {note.nodes[-1]: note.text for note in source.notes}
+    entries = []
+    for identity in nodes:
+        if identity in on_path:
+            status = source.marks.get(identity, {}).get("status") or {}
+            failed = str(status.get("reason") or "failed") if status.get("status") == "failed" else ""
+            entries.append(summarizers.entry(on_path[identity], failed=failed, tool_names=names))
+        elif identity in told:
+            entries.append(Entry(identity, "note", "", failed=told[identity]))
+    return tuple(entries)

@@ -1,0 +1,150 @@
+"""The compiler: one path in, one request out, and the reason for each part of it.
+
+`steps` is the whole of it, without any input or output: a generator that yields a
+`SummaryRequest` when it needs a summary and is sent the summary back. `compile_path` and
+`acompile_path` drive it with a synchronous or an asynchronous summarizer.
+
+A compaction is decided first, as an `Epoch`; the request is then made from the epoch alone. So a
+second compile, which finds the epoch in the store, gives the same bytes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from ctxtree import compaction, summarizers
+from ctxtree.errors import BudgetError
+from ctxtree.gather import Ask, Source, places
+from ctxtree.passes.order import Order
+from ctxtree.passes.recall import Recall
+from ctxtree.passes.squeeze import Squeeze
+from ctxtree.passes.trim import Trim
+from ctxtree.plan import HISTORY, Epoch, Item, Plan, Rendered, Settings, Summary, SummaryRequest
+from ctxtree.preparing import billed, family, history, must_stay, path_of, prepared, run
+from ctxtree.render import target as find_target
+from ctxtree.report import Report
+from ctxtree.reporting import Story, report_of
+from ctxtree.speaking import speak
+from ctxtree.tokens import message_tokens
+
+Relevance = Callable[[Sequence[Item], str], Mapping[int, float]]
+"""Items and what is asked now -> a score for each item that fits, by index."""
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What to send (`payload`, the request body less the model's name), and why (`report`)."""
+
+    payload: dict[str, Any]
+    report: Report
+
+
+@dataclass(frozen=True, slots=True)
+class Compiled:
+    """A context, and what a store should remember of making it."""
+
+    context: Context
+    epoch: Epoch | None
+    counts: Mapping[str, int]
+    fired: tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Tools:
+    """What the driver is given beside the values.
+
+    `relevance` answers what fits the query; `known` finds a summary that was made before, by key;
+    `by` names the summarizer; `recall_ids` says whether what is left out can be asked for.
+    """
+
+    relevance: Relevance
+    known: Callable[[str], Summary | None] = lambda _key: None
+    by: str = "rules"
+    recall_ids: bool = True
+
+
+def compile_path(source: Source, ask: Ask, tools: Tools, summarizer: Any = None) -> Compiled:
+    """The request for a path. Raises `BudgetError` or `TargetError`, and then there is nothing to send."""
+    running = steps(source, ask, tools)
+    try:
+        hole = next(running)
+        while True:
+            hole = running.send(summarizers.fill(hole, summarizer, ask.counter))
+    except StopIteration as done:
+        return done.value  # type: ignore[no-any-return]
+
+
+async def acompile_path(source: Source, ask: Ask, tools: Tools, summarizer: Any = None) -> Compiled:
+    """`compile_path` with an asynchronous summarizer."""
+    running = steps(source, ask, tools)
+    try:
+        hole = next(running)
+        while True:
+            hole = running.send(await summarizers.afill(hole, summarizer, ask.counter))
+    except StopIteration as done:
+        return done.value  # type: ignore[no-any-return]
+
+
+def steps(source: Source, ask: Ask, tools: Tools) -> Generator[SummaryRequest, compaction.Filled, Compiled]:
+    """The whole compile. Cost: one step a unit of the path; each node is counted once, ever."""
+    cost = family(ask.target)
+    counts = {
+        node.id: message_tokens(node.message, ask.counter, cost)
+        for node in source.path
+        if node.id not in source.counts
+    }
+    source = replace(source, counts={**source.counts, **counts})
+    story, taken, last = Story(), 0, 0
+    while True:
+        plan = prepared(source, ask, taken, tools.recall_ids)
+        story = story.under(plan)
+        if ask.policy.summarize and compaction.is_due(plan, source):
+            made = yield from compaction.compact(plan, source, ask, tools.known, tools.by, tools.recall_ids)
+            story = story.after(made)
+            if made is not None:
+                source = replace(source, epoch=made.epoch)
+                plan = prepared(source, ask, taken, tools.recall_ids)
+        plan = placed(plan, source, tools)
+        rendered = render(plan, ask)
+        excess = rendered.tokens - plan.limit
+        if excess <= 0:
+            break
+        if rendered.tokens == last or taken > plan.limit:
+            raise too_big(plan, rendered, ask)
+        taken, last = taken + excess, rendered.tokens
+    report, fired = report_of(plan, rendered, source, ask, story)
+    return Compiled(Context(rendered.payload, report), story.epoch, counts, fired)
+
+
+def placed(plan: Plan, source: Source, tools: Tools) -> Plan:
+    """Trim where nothing is summarized, degrade what must stay and does not fit, call back, put in order."""
+    path = path_of(source)
+    if not plan.policy.summarize:
+        plan = run(plan, (Trim(must_stay(plan)),), path)
+    if history(plan) > plan.available:
+        plan = run(plan, (Squeeze(must_stay(plan)),), path)
+    left_out = {i for i, item in enumerate(plan.items) if item.kind in HISTORY and item.level == "summarized"}
+    free = plan.available - history(plan)
+    if left_out and plan.policy.recall and plan.query.strip() and free > 0:
+        relevance = tools.relevance(plan.items, plan.query)
+        fitting = {i: relevance.get(i, 0.0) for i in sorted(left_out)}
+        plan = run(plan, (Recall(fitting, free),), path)
+    return run(plan, (Order(places(source)),), path)
+
+
+def render(plan: Plan, ask: Ask) -> Rendered:
+    """The plan as a request of the target."""
+    settings = Settings(ask.tools, ask.response_format, ask.budget.reserve, ask.dialect)
+    return find_target(ask.target)(speak(plan), settings, ask.counter)
+
+
+def too_big(plan: Plan, rendered: Rendered, ask: Ask) -> BudgetError:
+    """The error with the figures of the shortest request that could be made, as the model counts."""
+    parts: dict[str, int] = {}
+    for index, tokens in rendered.spans.items():
+        kind = plan.items[index].kind
+        parts[kind] = parts.get(kind, 0) + billed(tokens, ask)
+    parts |= {"tools": billed(rendered.tools, ask), "overhead": billed(rendered.overhead, ask)}
+    return BudgetError(billed(rendered.tokens, ask), ask.budget.limit, parts)

@@ -1,0 +1,205 @@
+"""Compiling from a store: read what belongs to the path, compile, keep what was derived."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import Any
+
+from ctxtree import memory
+from ctxtree.compiler import Compiled, Context, Tools, compile_path
+from ctxtree.errors import CtxtreeError, TargetError
+from ctxtree.gather import Ask, Source
+from ctxtree.history import History
+from ctxtree.importers import messages_from
+from ctxtree.memory import Print
+from ctxtree.model import Message, Node, canonical, digest
+from ctxtree.plan import Counter, Epoch, Passage, Summary
+from ctxtree.policy import Budget, Policy
+from ctxtree.preparing import count_key, epoch_key
+from ctxtree.recalling import Reader
+from ctxtree.render import target as find_target
+from ctxtree.report import PrefixReport
+from ctxtree.tokens import counter_for
+
+
+def asked(
+    *,
+    budget: Budget | int,
+    target: str,
+    policy: Policy | None = None,
+    tools: Sequence[Mapping[str, Any]] = (),
+    response_format: Mapping[str, Any] | None = None,
+    input: Any = None,  # noqa: A002
+    retrieved: Sequence[Any] = (),
+    counter: Any = None,
+    dialect: str | None = None,
+) -> Ask:
+    """The caller's arguments, checked and in one shape."""
+    find_target(target)
+    name = "openai.chat" if target == "openai" else target
+    return Ask(
+        budget=budget if isinstance(budget, Budget) else Budget(budget),
+        target=name,
+        policy=policy or Policy.hybrid(),
+        counter=_counter(counter, name),
+        tools=tuple(tools),
+        response_format=response_format,
+        input=_input(input),
+        retrieved=tuple(passage(one) for one in retrieved),
+        dialect=dialect,
+    )
+
+
+def _counter(counter: Any, target: str) -> Counter:
+    if counter is not None and not isinstance(counter, str) and hasattr(counter, "factor"):
+        return counter  # type: ignore[no-any-return]
+    return counter_for(counter, target)
+
+
+def _input(given: Any) -> Message | None:
+    if given is None or isinstance(given, Message):
+        return given
+    if isinstance(given, str):
+        return Message.of("user", given)
+    items = [given] if isinstance(given, Mapping) else [{"role": "user", "content": list(given)}]
+    (message,) = messages_from(items, "openai.chat")
+    return message
+
+
+def passage(given: Any) -> Passage:
+    """A retrieved text: a string, a mapping with `text`, `source` and `score`, or a `Passage`."""
+    if isinstance(given, Passage):
+        return given
+    if isinstance(given, str):
+        return Passage(given)
+    if isinstance(given, Mapping) and "text" in given:
+        return Passage(str(given["text"]), str(given.get("source", "")), float(given.get("score", 0.0)))
+    raise CtxtreeError(f"a retrieved text is a string or a mapping with 'text', not {type(given).__name__}")
+
+
+@dataclass(slots=True)
+class Desk:
+    """What a handle keeps between compiles: the reader, the last request's fingerprint, alerts that fired."""
+
+    reader: Reader
+    print: Print | None = None
+    fired: tuple[float, ...] = ()
+    branch: str | None = None
+
+
+def source_for(history: History, head: str | None, branch: str, facts: Sequence[str], ask: Ask, desk: Desk) -> Source:
+    """Everything that the store holds for this path and this ask."""
+    path = history.path(head)
+    counts = history.counts(count_key(ask), path)
+    return Source(
+        path=path,
+        marks=history.marks(),
+        facts=tuple(facts),
+        notes=history.notes(path),
+        branch=branch,
+        epoch=_epoch(history, path, epoch_key(ask)),
+        counts=counts,
+        fired=desk.fired,
+    )
+
+
+def _epoch(history: History, path: Sequence[Node], key: str) -> Epoch | None:
+    ids = [node.id for node in path]
+    on_path = set(ids)
+    rows = [row for row in history.database.epochs(history.tree, key) if row.node in on_path]
+    if not rows:
+        return None
+    row = rows[-1]
+    name = memory.summary_key(row.data)
+    summary = _summary(history, name) if name else None
+    return memory.epoch_in(row.data, row.node, key, ids, {name: summary} if name and summary else {})
+
+
+def _summary(history: History, key: str) -> Summary | None:
+    data = history.database.summary(history.tree, key)
+    return memory.summary_in(data) if data else None
+
+
+def tools_for(history: History, desk: Desk, summarizer: Any) -> Tools:
+    by = getattr(summarizer, "name", None) or getattr(summarizer, "__qualname__", None)
+    return Tools(desk.reader, lambda key: _summary(history, key), by=str(by or summarizer or "rules"))
+
+
+def keep(history: History, source: Source, ask: Ask, made: Compiled, desk: Desk) -> None:
+    """Store what was derived: counts, the summary, the epoch and the turn's report."""
+    database, tree = history.database, history.tree
+    if made.counts:
+        history.keep_counts(count_key(ask), made.counts)
+    if made.epoch is not None:
+        summary = made.epoch.summary
+        if summary is not None and database.summary(tree, summary.key) is None:
+            ends = (summary.covered[0], summary.covered[-1]) if summary.covered else ("", "")
+            database.put_summary(tree, summary.key, memory.summary_out(summary), *ends)
+        path = [node.id for node in source.path]
+        database.put_epoch(tree, made.epoch.node, made.epoch.key, memory.epoch_out(made.epoch, path))
+    report = made.context.report.model_dump(mode="json")
+    print_ = Print.of(made.context.payload)
+    data = {"report": report, "fired": made.fired, "print": print_.pieces}
+    whole = digest("payload", canonical(made.context.payload))
+    head = source.path[-1].id if source.path else None
+    database.put_turn(tree, source.branch, head, datetime.now(UTC), whole, memory.pack(data))
+    desk.print, desk.fired, desk.branch = print_, made.fired, source.branch
+
+
+def recollect(history: History, branch: str, desk: Desk) -> None:
+    """Take up where the last compile on this branch left off, also after a restart."""
+    if desk.branch == branch:
+        return
+    desk.branch, desk.print, desk.fired = branch, None, ()
+    rows = history.database.turns(history.tree, branch=branch, limit=1)
+    if rows:
+        held = memory.unpack(history.database.turn(history.tree, rows[-1].seq).data)
+        desk.print = Print(tuple((name, code, size) for name, code, size in held["print"]))
+        desk.fired = tuple(held["fired"])
+
+
+def with_prefix(made: Compiled, before: Print | None) -> Compiled:
+    """The same with the report's `prefix` filled in against the request before."""
+    report = made.context.report
+    if before is None:
+        prefix = PrefixReport(stable_tokens=0, break_at=-1, cause="the first request on this branch")
+    else:
+        tokens, at, name = Print.of(made.context.payload).against(before, report.tokens)
+        prefix = PrefixReport(stable_tokens=tokens, break_at=at, cause=_cause(at, name, report.compaction is not None))
+    report = report.model_copy(update={"prefix": prefix})
+    return replace(made, context=Context(made.context.payload, report))
+
+
+def _cause(at: int, name: str, compacted: bool) -> str:
+    if at < 0:
+        return ""
+    if compacted:
+        return "a compaction"
+    return {
+        "tools": "the tools changed",
+        "system": "the system prompt or the state changed",
+        "instructions": "the system prompt or the state changed",
+        "systemInstruction": "the system prompt or the state changed",
+    }.get(name, "an earlier message changed: recalled text, a note, or the end of the path")
+
+
+def compile_list(messages: Sequence[Any], ask: Ask, summarizer: Any = None, format: str = "openai.chat") -> Context:  # noqa: A002
+    """A plain list in, a context out; nothing is stored, so nothing can be recalled."""
+    read = [one for given in messages for one in _as_messages(given, format)]
+    nodes: list[Node] = []
+    for message in read:
+        parents = (nodes[-1].id,) if nodes else ()
+        nodes.append(Node.make(message, parents))
+    source = Source(tuple(nodes))
+    made = compile_path(source, ask, Tools(Reader(), recall_ids=False), summarizer)
+    return made.context
+
+
+def _as_messages(given: Any, format: str) -> list[Message]:  # noqa: A002
+    if isinstance(given, Message):
+        return [given]
+    if isinstance(given, Mapping):
+        return messages_from([given], format)
+    raise TargetError("bad_message", f"a message is a Message or a mapping, not {type(given).__name__}")

@@ -1,0 +1,166 @@
+"""What a handle knows of its tree: the path to its head, the marks, the attempts beside the path."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ctxtree.deadends import Note, notes
+from ctxtree.errors import AmbiguousRef, NotFound
+from ctxtree.model import Node
+from ctxtree.passes.condensers import first_line
+from ctxtree.store import Database
+from ctxtree.tree import DeadEnd
+
+UNREAD = frozenset({"source", "usage"})
+"""Marks that no compile looks at; they are read one by one when asked for."""
+
+
+class History:
+    """Reads a tree, and remembers what cannot change: nodes, and marks up to the newest one read.
+
+    Another writer's nodes are found when they are asked for; another writer's marks at the next read.
+    """
+
+    def __init__(self, database: Database, tree: int) -> None:
+        self.database, self.tree = database, tree
+        self._path: tuple[Node, ...] = ()
+        self._marks: dict[str, dict[str, Any]] = {}
+        self._seen = 0
+        self._beside: dict[str, Node] = {}
+        self._counts: dict[str, dict[str, int]] = {}
+
+    def path(self, head: str | None) -> tuple[Node, ...]:
+        """Root to `head`. Cost: what is new since the last call, if that path is a part of this one."""
+        if head is None:
+            return ()
+        known = {node.id: index for index, node in enumerate(self._path)} if self._path else {}
+        if head in known:
+            return self._path[: known[head] + 1]
+        if self._path and self._extends(head):
+            return self._path
+        self._path = self.database.path(self.tree, head)
+        return self._path
+
+    def _extends(self, head: str) -> bool:
+        """True if `head` lies a few nodes below the remembered path, which then runs to it."""
+        last, above = self._path[-1].id, []
+        current: str | None = head
+        for _ in range(8):
+            node = self.database.node(self.tree, current) if current else None
+            if node is None:
+                return False
+            above.append(node)
+            current = node.parent
+            if current == last:
+                self._path = (*self._path, *reversed(above))
+                return True
+        return False
+
+    def extend(self, nodes: tuple[Node, ...]) -> None:
+        """Remember nodes that were just appended, if they continue the remembered path."""
+        if nodes and (self._path[-1].id if self._path else None) == nodes[0].parent:
+            self._path = (*self._path, *nodes)
+
+    def marks(self) -> Mapping[str, Mapping[str, Any]]:
+        """Node id -> mark name -> newest value. Cost: the marks that are new."""
+        for row in self.database.marks(self.tree, after=self._seen):
+            self._seen = max(self._seen, row.seq)
+            if row.name not in UNREAD:
+                self._marks.setdefault(row.node, {})[row.name] = row.value
+        return self._marks
+
+    def counts(self, key: str, path: tuple[Node, ...]) -> Mapping[str, int]:
+        """Token counts under `key` of the nodes of a path that have one. Each is read once."""
+        held = self._counts.setdefault(key, {})
+        unknown = [node.id for node in path if node.id not in held]
+        if unknown:
+            held.update(self.database.counts(self.tree, key, unknown))
+        return held
+
+    def keep_counts(self, key: str, counts: Mapping[str, int]) -> None:
+        self._counts.setdefault(key, {}).update(counts)
+        self.database.put_counts(self.tree, key, counts)
+
+    def node(self, identity: str) -> Node | None:
+        if identity not in self._beside:
+            found = self.database.node(self.tree, identity)
+            if found is None:
+                return None
+            self._beside[identity] = found
+        return self._beside[identity]
+
+    def dead_ends(self, path: tuple[Node, ...]) -> tuple[DeadEnd, ...]:
+        """Failed attempts that left this path, in the order in which they were marked.
+
+        An attempt that was only abandoned, without a reason, tells nothing and is not among them.
+        """
+        on_path = {node.id for node in path}
+        found: dict[str, DeadEnd] = {}
+        for identity, held in self.marks().items():
+            status = held.get("status") or {}
+            told = status.get("status") == "failed" or (status.get("status") == "abandoned" and status.get("reason"))
+            if told and identity not in on_path:
+                attempt = self._attempt(identity, on_path)
+                if attempt is not None:
+                    found[identity] = DeadEnd(attempt[0], attempt[1], str(status.get("reason") or ""))
+        inner = {node.id for dead_end in found.values() for node in dead_end.nodes[:-1]}
+        return tuple(dead_end for identity, dead_end in found.items() if identity not in inner)
+
+    def _attempt(self, identity: str, on_path: set[str]) -> tuple[str, tuple[Node, ...]] | None:
+        nodes: list[Node] = []
+        current: str | None = identity
+        while current is not None and current not in on_path:
+            node = self.node(current)
+            if node is None:
+                return None
+            nodes.append(node)
+            current = node.parent
+        if current is None and on_path:
+            return None
+        return current or "", tuple(reversed(nodes))
+
+    def notes(self, path: tuple[Node, ...]) -> tuple[Note, ...]:
+        """The lines that a model is told of those attempts."""
+        return notes(self.dead_ends(path), first_line)
+
+    def resolve(self, ref: str, head: str | None) -> str | None:
+        """A reference as a node id: HEAD, HEAD~2, branch, label, full id, unique prefix; None for an empty HEAD."""
+        name, back = _split(ref)
+        if name in ("HEAD", ""):
+            found = head
+        else:
+            found = self._named(name)
+        return self._up(found, back, ref)
+
+    def _named(self, name: str) -> str | None:
+        branch = self.database.branch(self.tree, name)
+        if branch is not None:
+            return branch.head
+        labelled = self.database.labels(self.tree).get(name)
+        if labelled is not None:
+            return labelled
+        if len(name) >= 8 and all(digit in "0123456789abcdef" for digit in name.lower()):
+            found = self.database.prefix(self.tree, name.lower())
+            if len(found) == 1:
+                return found[0]
+            if found:
+                raise AmbiguousRef(name, found)
+        raise NotFound(f"no branch, label or node {name!r}; an id needs 8 digits or more")
+
+    def _up(self, identity: str | None, steps: int, ref: str) -> str | None:
+        if not steps:
+            return identity
+        path = self.path(identity)
+        if steps > len(path):
+            raise NotFound(f"{ref!r} goes {steps} steps back and the path has {len(path)} nodes")
+        return path[-1 - steps].id if steps < len(path) else None
+
+
+def _split(ref: str) -> tuple[str, int]:
+    name, tilde, count = ref.rpartition("~")
+    if tilde and (count.isdigit() or not count):
+        return name, int(count or 1)
+    if ref.endswith("^"):
+        return ref[:-1], 1
+    return ref, 0

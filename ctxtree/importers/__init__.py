@@ -1,0 +1,92 @@
+"""Logs of other programs, read into conversations. One file a format, one line in `FORMATS`.
+
+    for conversation in read("conversations.json"):
+        for draft in conversation.drafts: ...
+        print(conversation.issues, conversation.skipped)
+
+Reading is lenient unless told to be strict: it repairs, reports each repair with line and byte
+offset, and drops nothing without a count. JSON lines are read in two passes and arrays one element at a
+time, so memory grows with the number of records and the largest of them, not with the file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import BinaryIO
+
+from ctxtree.errors import FormatError
+from ctxtree.importers import anthropic, chatgpt, claude_code, openai_chat, openai_responses, pi
+from ctxtree.importers.base import CODES, Conversation, Draft, Format, Issue
+from ctxtree.importers.files import Source, sourced
+from ctxtree.importers.sample import sample
+from ctxtree.importers.wire import messages_from, parsed_from
+
+__all__ = [
+    "CODES",
+    "FORMATS",
+    "Conversation",
+    "Draft",
+    "Format",
+    "Issue",
+    "detect",
+    "messages_from",
+    "parsed_from",
+    "read",
+]
+
+FORMATS: Mapping[str, Format] = {
+    "claude-code": claude_code.FORMAT,
+    "pi": pi.FORMAT,
+    "chatgpt": chatgpt.FORMAT,
+    "openai.responses": openai_responses.FORMAT,
+    "anthropic": anthropic.FORMAT,
+    "openai.chat": openai_chat.FORMAT,
+}
+"""Every format, in the order in which detection asks."""
+
+ALIASES: Mapping[str, str] = {
+    "openai": "openai.chat",
+    "chatgpt.conversations": "chatgpt",
+    "claude-code.jsonl": "claude-code",
+    "pi.jsonl": "pi",
+    "codex.rollout": "codex",
+}
+
+
+def detect(path: str | Path | BinaryIO) -> str:
+    """The name of the format that the file's content fits; its name does not matter.
+
+    Reads the first 256 KiB at most. `FormatError` naming what was tried if nothing fits.
+    """
+    with sourced(path) as source:
+        return _detected(source)
+
+
+def _detected(source: Source) -> str:
+    seen = sample(source)
+    for name, form in FORMATS.items():
+        if form.fits(seen):
+            return name
+    found = f"{len(seen.records)} JSON objects" if seen.records else "no JSON object"
+    raise FormatError(source.name, 0, f"{found} of a known format; tried {', '.join(FORMATS)}")
+
+
+def read(
+    path: str | Path | BinaryIO,
+    format: str = "auto",  # noqa: A002
+    strict: bool = False,
+) -> Iterator[Conversation]:
+    """The conversations of a file, one at a time. Consume one's drafts before taking the next.
+
+    `strict` raises `FormatError(path, line, why)` at the first defect; else defects are repaired and
+    stand in the conversation's issues. `FormatError` also for an unknown format and for a file in which
+    there is nothing to read. Not one byte of the file is changed.
+    """
+    with sourced(path) as source:
+        name = _detected(source) if format == "auto" else ALIASES.get(format, format)
+        if name not in FORMATS:
+            raise FormatError(
+                source.name, 0, f"{format!r} is no known format; known are {', '.join(FORMATS)}"
+            )
+        yield from FORMATS[name].read(source, strict)

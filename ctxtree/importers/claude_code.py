@@ -1,0 +1,282 @@
+"""Claude Code session logs: one JSON object a line, linked by `parentUuid`.
+
+Two passes. The first keeps of each row its ids and its place; the second reads rows again as drafts
+are taken. Only rows with a message are messages: hook progress, attachments, snapshots and system rows
+are spliced through. A compaction cuts nothing: its summary becomes an annotation of the message before.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, BinaryIO
+
+from ctxtree.errors import FormatError
+from ctxtree.importers.base import Conversation, Draft, Format, Log, Marks, Sample, source_mark, without
+from ctxtree.importers.claude_code_rows import (
+    ASIDE,
+    CHAIN,
+    CONSTANT,
+    HELD,
+    TITLES,
+    Row,
+    is_generated,
+    row_of,
+)
+from ctxtree.importers.claude_code_turns import Turns, Unit, turns
+from ctxtree.importers.files import Source
+from ctxtree.importers.lines import Record, load, records
+from ctxtree.importers.link import cut_circles, leaves, resolve, splice
+from ctxtree.importers.moments import moment
+from ctxtree.importers.wire.blocks import parse_one
+from ctxtree.model import Message
+
+RECOVER = frozenset({"type", "uuid"})
+
+
+def fits(sample: Sample) -> bool:
+    """A row with a message and the log's own ids."""
+    return any(
+        record.get("type") in ("user", "assistant", "system")
+        and ("uuid" in record or "parentUuid" in record)
+        and ("message" in record or "sessionId" in record)
+        for record in sample.records
+    )
+
+
+@dataclass(slots=True)
+class _Index:
+    """What the first pass has found."""
+
+    rows: dict[str, Row] = field(default_factory=dict)
+    again: list[tuple[Row, Row]] = field(default_factory=list)
+    spliced: Counter[str] = field(default_factory=Counter)
+    unknown: Counter[str] = field(default_factory=Counter)
+    titles: dict[str, str] = field(default_factory=dict)
+    meta: dict[str, Any] = field(default_factory=dict)
+    last: str | None = None
+
+    @property
+    def title(self) -> str | None:
+        return next((self.titles[form] for form, _ in TITLES if form in self.titles), None)
+
+
+def read(source: Source, strict: bool) -> Iterator[Conversation]:
+    """The one conversation of a log, named by its session. `FormatError` if it holds no message."""
+    log = Log(source.name, strict)
+    with source.open() as stream:
+        index = _index(stream, log)
+        _compare(index, stream, log)
+    kept = {name: row for name, row in index.rows.items() if row.kind in ("user", "assistant", "results")}
+    if not kept:
+        raise FormatError(source.name, 0, f"no message that can be read; {log.skipped} records left out")
+    rows = list(index.rows.values())
+    parents = resolve(rows, log)
+    above = splice(parents, parents, kept)
+    above = _uncross(list(kept.values()), above, log)
+    made = turns(list(kept.values()), above)
+    log.tally("spliced", "records that are no messages", "left out", index.spliced)
+    log.tally("unknown_type", "records of unknown types", "left out", index.unknown)
+    session = index.meta.get("sessionId")
+    yield Conversation(
+        name=session if isinstance(session, str) and session else source.stem,
+        title=index.title,
+        source=source.name,
+        drafts=_drafts(source, made, _annotations(rows, above, made), index.meta),
+        head=_head(made),
+        log=log,
+        meta=index.meta,
+    )
+
+
+def _index(stream: BinaryIO, log: Log) -> _Index:
+    index = _Index()
+    for record in records(stream, log, RECOVER):
+        _note(record, index)
+        row = row_of(record, index.last)
+        if row is None:
+            _leave(record, index, log)
+            continue
+        if row.id in index.rows:
+            index.again.append((index.rows[row.id], row))
+            continue
+        if row.id.startswith("line:"):
+            log.add("missing_id", "a message without uuid", f"named {row.id}", row.line, row.offset)
+        if row.kind in ("splice", "compaction"):
+            kind = str(record.data.get("type"))
+            (index.spliced if kind in CHAIN else index.unknown)[kind] += 1
+        index.rows[row.id] = row
+        index.last = row.id
+    return index
+
+
+def _note(record: Record, index: _Index) -> None:
+    """Titles, and the fields that every row repeats."""
+    data = record.data
+    for form, name in TITLES:
+        if data.get("type") == form and isinstance(data.get(name), str) and data[name]:
+            index.titles[form] = data[name]
+    if data.get("type") in ("user", "assistant"):
+        for name in CONSTANT:
+            if data.get(name) is not None:
+                index.meta.setdefault(name, data[name])
+
+
+def _leave(record: Record, index: _Index, log: Log) -> None:
+    kind = record.data.get("type")
+    if kind in ("user", "assistant"):
+        log.add("bad_record", f"{kind} without a message", "left out", record.line, record.offset, skipped=1)
+    elif kind in ASIDE or kind in CHAIN:
+        index.spliced[str(kind)] += 1
+    else:
+        index.unknown[str(kind) if isinstance(kind, str) else "(none)"] += 1
+
+
+def _compare(index: _Index, stream: BinaryIO, log: Log) -> None:
+    """Rows with an id that is taken: repeats are counted, differing ones reported. The first holds."""
+    repeated: Counter[str] = Counter()
+    for first, second in index.again:
+        if _said(stream, first) == _said(stream, second):
+            repeated[second.kind] += 1
+            continue
+        what = f"{second.id} stands in line {first.line} with other content"
+        log.add("duplicate_id", what, "the first holds", second.line, second.offset, skipped=1)
+    log.tally("repeated", "records stand in the file again", "read once", repeated)
+
+
+def _said(stream: BinaryIO, row: Row) -> list[str]:
+    message = load(stream, row.offset, row.length).get("message")
+    if not isinstance(message, Mapping):
+        return []
+    return [parsed.message.hash for parsed in parse_one({"role": "user", "content": message.get("content")})]
+
+
+def _uncross(rows: Sequence[Row], above: dict[str, str | None], log: Log) -> dict[str, str | None]:
+    """Take messages of the main line off a subagent's records, where its own thread can be found."""
+    lanes = {row.id: row.lane for row in rows}
+    before: str | None = None
+    moved: set[str] = set()
+    for row in rows:
+        parent = above[row.id]
+        if not row.lane and parent is not None and lanes[parent] and before is not None:
+            what = f"{row.id} hangs on {parent} of a subagent"
+            log.add("crossed_sidechain", what, f"attached to {before}", row.line, row.offset)
+            above[row.id] = before
+            moved.add(row.id)
+        if not row.lane:
+            before = row.id
+    linked = {row.id: above[row.id] for row in rows}
+    if moved:
+        cut_circles(rows, linked, moved, log)
+        above.update(linked)
+    return above
+
+
+def _head(made: Turns) -> str | None:
+    """The leaf of the main line that stands latest in the file; hidden ones are passed over upwards.
+
+    The rule of the official reader, with `logicalParentUuid` followed.
+    """
+    main = {name for name, unit in made.units.items() if not unit.lane} or set(made.units)
+    seen = {name: made.parents[name] for name in made.units if name in main}
+    ends = leaves(seen, seen)
+    latest = max(ends, key=lambda name: made.units[name].rows[-1].line)
+    at: str | None = latest
+    while at is not None and made.units[at].rows[0].hidden:
+        at = made.parents[at]
+    return at or latest
+
+
+def _annotations(rows: Sequence[Row], above: Mapping[str, str | None], made: Turns) -> dict[str, list[Row]]:
+    """The compaction records that stand after each unit."""
+    found: dict[str, list[Row]] = {}
+    for row in rows:
+        name = above[row.id]
+        if row.kind == "compaction" and name is not None:
+            found.setdefault(made.ends[name], []).append(row)
+    return found
+
+
+def _drafts(
+    source: Source, made: Turns, notes: Mapping[str, list[Row]], meta: Mapping[str, Any]
+) -> Iterator[Draft]:
+    apart = any(not unit.lane for unit in made.units.values())
+    with source.open() as stream:
+        for name in made.ordered:
+            unit = made.units[name]
+            held = [load(stream, row.offset, row.length) for row in unit.rows]
+            message = _message(unit, held)
+            marks = _marks(unit, held, meta)
+            if apart and unit.lane.startswith("side:"):
+                marks = (*marks, ("sidechain", True))
+            for row in notes.get(name, ()):
+                marks = (*marks, ("annotation", _annotation(load(stream, row.offset, row.length), row)))
+            at = moment(held[0].get("timestamp"))
+            yield Draft(name, made.parents[name], message, at, marks, unit.rows[0].line)
+
+
+def _message(unit: Unit, held: Sequence[Mapping[str, Any]]) -> Message:
+    role = unit.rows[0].kind if unit.rows[0].kind == "assistant" else "user"
+    parsed = list(parse_one({"role": role, "content": _blocks(held)}))
+    if unit.part == "words":
+        return parsed[-1].message
+    return parsed[0].message if unit.part == "results" or len(parsed) == 1 else parsed[-1].message
+
+
+def _blocks(held: Sequence[Mapping[str, Any]]) -> Any:
+    """The content of rows of one message, in order; a call that is repeated stands once."""
+    contents = [row["message"].get("content") for row in held]
+    if len(contents) == 1:
+        return contents[0]
+    blocks: list[Any] = []
+    calls: set[str] = set()
+    for content in contents:
+        for block in content if isinstance(content, list) else [] if content is None else [content]:
+            call = block.get("id") if isinstance(block, Mapping) and block.get("type") == "tool_use" else None
+            if isinstance(call, str) and call in calls:
+                continue
+            if isinstance(call, str):
+                calls.add(call)
+            blocks.append(block)
+    return blocks
+
+
+def _marks(unit: Unit, held: Sequence[Mapping[str, Any]], meta: Mapping[str, Any]) -> Marks:
+    """Usage and stop reason are the last row's: only it has the final figures."""
+    row, last = held[0], held[-1]["message"]
+    stop = "error" if held[-1].get("isApiErrorMessage") else last.get("stop_reason")
+    given = (
+        ("model", last.get("model")),
+        ("stop", stop),
+        ("usage", last.get("usage")),
+        ("incomplete", any(bool(each.get("isAbortedMidStream")) for each in held)),
+        ("hidden", unit.rows[0].hidden),
+    )
+    fields = {key: value for key, value in without(row, HELD).items() if value != meta.get(key)}
+    more: dict[str, Any] = {"message_id": last.get("id")}
+    if len(unit.rows) > 1:
+        more["rows"] = [each.id for each in unit.rows]
+    if unit.rows[0].kind == "user" and is_generated(row["message"].get("content")):
+        more["generated"] = True
+    if unit.part == "words":
+        fields = {}
+    mark = source_mark(unit.rows[0].id, unit.rows[0].line, fields, **more)
+    return (*((name, value) for name, value in given if value), mark)
+
+
+def _annotation(data: Mapping[str, Any], row: Row) -> dict[str, Any]:
+    """A compaction: its summary, or the figures of its boundary."""
+    message = data.get("message")
+    value: dict[str, Any] = {"kind": "compaction", "id": row.id, "line": row.line}
+    if isinstance(message, Mapping):
+        texts = [
+            parsed.message.text for parsed in parse_one({"role": "user", "content": message.get("content")})
+        ]
+        value["summary"] = "\n".join(texts)
+    elif isinstance(data.get("compactMetadata"), Mapping):
+        value["metadata"] = dict(data["compactMetadata"])
+    return value
+
+
+FORMAT = Format("Claude Code session log (JSON lines)", fits, read)

@@ -1,0 +1,1 @@
+"""The passes: each takes a plan and gives the next."""

@@ -1,0 +1,148 @@
+"""Select: one level of detail for each unit of the history.
+
+The order of sacrifice (F11): old tool output is shortened first, then old turns leave as a
+whole, then the newest turns are shortened, and the newest exchange last. A turn leaves with
+its answers, so that no request stands without its outcome.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from ctxtree.passes.knapsack import Option, knapsack
+from ctxtree.plan import HISTORY, Item, Plan
+
+FLOOR = 0.05
+"""Added to every score, so that an item that nothing speaks for is still worth keeping if it is free."""
+
+
+@dataclass(frozen=True, slots=True)
+class Select:
+    """Choose forms so that the history fits `plan.aim`, at the greatest sum of score x fidelity.
+
+    `must` are the items that stay in some form (the newest user message, the last exchange, pins);
+    `summary` is the room kept for the summary of what leaves. The newest turns stay whole if they
+    fit below the high watermark.
+    """
+
+    must: frozenset[int]
+    summary: int
+    leave: str = "summarized"
+
+    def __call__(self, plan: Plan) -> Plan:
+        stage = _Stage(plan, self)
+        if stage.full <= stage.room:
+            return plan
+        if stage.kept_full + stage.least_old <= stage.room:
+            return stage.shorten_old()
+        if stage.kept_full <= stage.high - self.summary:
+            return stage.leave_old()
+        return stage.shorten_kept()
+
+
+class _Stage:
+    """The figures of one selection; each method gives the plan of one stage of sacrifice."""
+
+    def __init__(self, plan: Plan, options: Select) -> None:
+        self.plan, self.options = plan, options
+        indices = [i for i, item in enumerate(plan.items) if item.kind in HISTORY and item.shown]
+        newest = max((plan.items[i].turn for i in indices), default=-1)
+        first_kept = newest - plan.policy.keep_turns + 1
+        self.old = [i for i in indices if plan.items[i].turn < first_kept and i not in options.must]
+        self.kept = [i for i in indices if i not in set(self.old)]
+        self.newest = newest
+        others = sum(
+            item.tokens for item in plan.items if item.kind in ("facts", "retrieved", "dead_end", "summary")
+        )
+        self.room = plan.aim - others
+        self.high = int(plan.budget.high * plan.available) - others
+        self.hard = plan.available - others
+        self.kept_full = sum(plan.items[i].forms[0].tokens for i in self.kept)
+        self.full = self.kept_full + sum(plan.items[i].forms[0].tokens for i in self.old)
+        self.least_old = sum(plan.items[i].forms[-1].tokens for i in self.old)
+
+    def shorten_old(self) -> Plan:
+        """All that was said stays; old results and long answers give up detail."""
+        classes = [_options(self.plan.items[i]) for i in self.old]
+        chosen, value, bound = knapsack(classes, self.room - self.kept_full)
+        shown = {
+            i: _shown(self.plan.items[i], len(classes[place]) - 1 - chosen[place])
+            for place, i in enumerate(self.old)
+        }
+        return self._with(shown | self._kept_whole(), value, bound)
+
+    def leave_old(self) -> Plan:
+        """The newest turns stay whole; of the older ones, at their shortest, the best stay as far as there is room."""
+        turns = self._turns(self.old)
+        classes: list[list[Option]] = [[(0, 0.0), self._shortest(turn)] for turn in turns]
+        room = max(0, self.room - self.options.summary - self.kept_full)
+        chosen, value, bound = knapsack(classes, room)
+        decided: dict[int, Item] = {}
+        for turn, choice in zip(turns, chosen, strict=True):
+            for i in turn:
+                item = self.plan.items[i]
+                decided[i] = _shown(item, len(item.forms) - 1) if choice else self._left(item)
+        return self._with(decided | self._kept_whole(), value, bound)
+
+    def shorten_kept(self) -> Plan:
+        """Older turns leave; the newest ones give up detail, their earlier exchanges first."""
+        decided = {i: self._left(self.plan.items[i]) for i in self.old}
+        rest = list(self.kept)
+        if self._least(rest) > self.hard - self.options.summary:
+            gone = [i for i in rest if self.plan.items[i].turn < self.newest and i not in self.options.must]
+            decided |= {i: self._left(self.plan.items[i]) for i in gone}
+            rest = [i for i in rest if i not in decided]
+        room = self.room - self.options.summary
+        if self._least(rest) > room:
+            room = max(room, self.hard - self.options.summary)
+        stays = self.options.must | {i for i in rest if self.plan.items[i].kind == "message"}
+        squeezed = self._least(rest) > room
+        classes = [_options(self.plan.items[i], squeezed and i not in stays) for i in rest]
+        chosen, value, bound = knapsack(classes, room)
+        for place, i in enumerate(rest):
+            index = len(classes[place]) - 1 - chosen[place]
+            item = self.plan.items[i]
+            decided[i] = _shown(item, index) if index < len(item.forms) else self._left(item)
+        return self._with(decided, value, bound)
+
+    def _turns(self, indices: Sequence[int]) -> list[list[int]]:
+        turns: dict[int, list[int]] = {}
+        for i in indices:
+            turns.setdefault(self.plan.items[i].turn, []).append(i)
+        return list(turns.values())
+
+    def _shortest(self, turn: Sequence[int]) -> Option:
+        items = [self.plan.items[i] for i in turn]
+        value = sum((item.score + FLOOR) * item.forms[-1].fidelity for item in items)
+        return sum(item.forms[-1].tokens for item in items), value
+
+    def _least(self, indices: Sequence[int]) -> int:
+        return sum(self.plan.items[i].forms[-1].tokens for i in indices)
+
+    def _kept_whole(self) -> dict[int, Item]:
+        return {i: self.plan.items[i].show(0, "one of the newest turns") for i in self.kept}
+
+    def _left(self, item: Item) -> Item:
+        if self.options.leave == "summarized":
+            return item.hide("summarized", "older than what fits; told in the summary")
+        return item.hide("dropped", "older than what fits")
+
+    def _with(self, decided: dict[int, Item], value: float, bound: float) -> Plan:
+        items = [decided.get(i, item) for i, item in enumerate(self.plan.items)]
+        return replace(self.plan, items=tuple(items), value=value, bound=bound)
+
+
+def _options(item: Item, may_leave: bool = False) -> list[Option]:
+    """The forms from the shortest to the fullest, after `left out` if that is allowed."""
+    shown = [(form.tokens, (item.score + FLOOR) * form.fidelity) for form in reversed(item.forms)]
+    return [(0, 0.0), *shown] if may_leave else shown
+
+
+def _shown(item: Item, index: int) -> Item:
+    reasons = {
+        "full": f"kept whole: score {item.score:.2f}",
+        "condensed": f"condensed to make room: score {item.score:.2f}",
+        "stub": "only a line of each result: older output goes first",
+    }
+    return item.show(index, reasons.get(item.forms[index].level, ""))

@@ -1,0 +1,167 @@
+"""From a path to a measured plan: items with their costs, at the levels that the epoch gave them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from ctxtree.gather import Ask, Source, gather, words_now
+from ctxtree.model import canonical, digest
+from ctxtree.passes.condense import Condense
+from ctxtree.passes.measure import Measure
+from ctxtree.plan import HISTORY, Item, Pass, Plan
+from ctxtree.tokens import REPLY_TOKENS, format_tokens, tools_tokens
+
+DERIVATION = 1
+"""Version of everything that is derived from nodes; a new one makes new epochs, summaries and counts."""
+
+FIXED = frozenset({"system", "tools", "state", "input"})
+"""Kinds that are paid for before anything is shared."""
+
+
+def prepared(source: Source, ask: Ask, taken: int, recall_ids: bool) -> Plan:
+    """The plan before any choice. `taken` is kept back from what is available, in raw tokens."""
+    limit = raw_limit(ask)
+    plan = Plan(
+        items=gather(source, ask), budget=ask.budget, policy=ask.policy, counter=ask.counter,
+        limit=limit, query=words_now(source, ask),
+    )  # fmt: skip
+    plan = run(plan, (Measure(source.counts, family(ask.target)),), path_of(source))
+    plan = plan.with_items([_with_tools(item, ask) for item in plan.items])
+    available = limit - fixed_tokens(plan) - REPLY_TOKENS - taken
+    plan = replace(plan, available=available, aim=int(ask.budget.low * available))
+    return settled(_shared(plan), ask, recall_ids)
+
+
+def raw_limit(ask: Ask) -> int:
+    """What a request may cost, in raw tokens: the budget divided by the counter's factor or bound."""
+    bound = ask.budget.safety == "bound"
+    return int(ask.budget.limit / (ask.counter.bound if bound else ask.counter.factor))
+
+
+def billed(tokens: int, ask: Ask) -> int:
+    """Raw tokens as the model will count them, rounded up."""
+    factor = ask.counter.bound if ask.budget.safety == "bound" else ask.counter.factor
+    return -int(-tokens * factor // 1)
+
+
+def family(target: str) -> str:
+    """Whose rule for media holds."""
+    return target if target in ("anthropic", "gemini") else "openai"
+
+
+def count_key(ask: Ask) -> str:
+    """What stored token counts are filed under."""
+    return f"{ask.counter.name}/{family(ask.target)}/{DERIVATION}"
+
+
+def epoch_key(ask: Ask) -> str:
+    """Compactions are shared only by compiles that agree in all of this."""
+    agreed = {
+        "policy": ask.policy.model_dump(mode="json"), "target": ask.target, "counter": ask.counter.name,
+        "budget": ask.budget.model_dump(mode="json"), "version": DERIVATION,
+    }  # fmt: skip
+    return digest("epoch", canonical(agreed))
+
+
+def path_of(source: Source) -> list[str]:
+    return [node.id for node in source.path]
+
+
+def history(plan: Plan) -> int:
+    """Tokens of everything that shares `plan.available`."""
+    return sum(item.tokens for item in plan.items if item.kind not in FIXED)
+
+
+def fixed_tokens(plan: Plan) -> int:
+    return sum(item.tokens for item in plan.items if item.kind in FIXED)
+
+
+def must_stay(plan: Plan) -> frozenset[int]:
+    """The newest user words, the last exchange and pins: they stay in some form."""
+    asked = any(item.kind == "input" for item in plan.items)
+    users = [] if asked else [i for i, item in enumerate(plan.items) if is_user(item)]
+    steps = [i for i, item in enumerate(plan.items) if item.kind == "exchange" and item.shown]
+    pins = [i for i, item in enumerate(plan.items) if item.pinned]
+    return frozenset([*users[-1:], *steps[-1:], *pins])
+
+
+def is_user(item: Item) -> bool:
+    return item.kind == "message" and bool(item.forms) and item.forms[0].messages[0].role == "user"
+
+
+def run(plan: Plan, passes: Sequence[Pass], path: Sequence[str]) -> Plan:
+    """Apply the passes; after each, every node of the path must still stand in exactly one item."""
+    for step in passes:
+        plan = step(plan)
+        plan = replace(plan, steps=(*plan.steps, type(step).__name__))
+        _verify(plan, path, type(step).__name__)
+    return plan
+
+
+def _verify(plan: Plan, path: Sequence[str], step: str) -> None:
+    seen: dict[str, int] = {}
+    for item in plan.items:
+        if item.kind in ("recall", "summary", "dead_end"):
+            continue
+        for node in item.nodes:
+            seen[node] = seen.get(node, 0) + 1
+        if item.pinned and item.forms and item.chosen < 0:
+            raise AssertionError(f"{step} lost a pinned item of {len(item.nodes)} nodes")
+    if len(seen) != len(path) or any(seen.get(node) != 1 for node in path):
+        raise AssertionError(f"{step} does not account for every node exactly once")
+
+
+def _with_tools(item: Item, ask: Ask) -> Item:
+    if item.kind != "tools":
+        return item
+    cost = tools_tokens(ask.tools, ask.counter)
+    if ask.response_format is not None:
+        cost += format_tokens(ask.response_format, ask.counter)
+    return replace(item, forms=(replace(item.forms[0], tokens=cost),), full_tokens=cost)
+
+
+def _shared(plan: Plan) -> Plan:
+    """Retrieved texts and dead-end notes within their own budgets: best and newest first."""
+    items = list(plan.items)
+    rooms = {
+        "retrieved": int(plan.policy.retrieved_share * plan.available),
+        "dead_end": min(plan.policy.dead_end_tokens, plan.available // 4),
+    }
+    for kind, room in rooms.items():
+        indices = [i for i, item in enumerate(items) if item.kind == kind and item.shown]
+        ranked = sorted(indices, key=lambda i: (-items[i].score, -i if items[i].kind == "dead_end" else i))
+        for i in ranked:
+            if items[i].tokens > room:
+                items[i] = items[i].hide("dropped", f"over the budget of {kind} texts")
+            room -= items[i].tokens
+    return plan.with_items(items)
+
+
+def settled(plan: Plan, ask: Ask, recall_ids: bool) -> Plan:
+    """Items that an epoch shortened, in that form again: a pure function of the item and the policy."""
+    short = [i for i, item in enumerate(plan.items) if item.chosen == 0 and item.level in ("condensed", "stub")]
+    if not short:
+        return plan
+    offered = condense(ask, recall_ids)(plan.with_items([plan.items[i] for i in short]))
+    items = list(plan.items)
+    for i, item in zip(short, offered.items, strict=True):
+        index = next((n for n, form in enumerate(item.forms) if form.level == item.level), len(item.forms) - 1)
+        items[i] = item.show(index, "as decided at the last compaction")
+    return plan.with_items(items)
+
+
+def condense(ask: Ask, recall_ids: bool) -> Condense:
+    return Condense(tool_tokens=ask.policy.tool_tokens, recall=recall_ids)
+
+
+def reopened(plan: Plan) -> Plan:
+    """Every unit that is still shown is open to choice again, from its full form."""
+    return plan.with_items(
+        [
+            replace(item, chosen=0, level="full", forms=item.forms[:1])
+            if item.kind in HISTORY and item.shown
+            else item
+            for item in plan.items
+        ]
+    )

@@ -1,0 +1,111 @@
+"""Which node words like "go back to that plan" mean: candidates with reasons, and a winner if it is clear.
+
+`wish` reads the words by the phrases in `tables`; `find` looks for what they name among the nodes of
+the `scene`. Choosing a node means to go on from it; "before" means from its parent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from ctxtree.model import Node
+from ctxtree.resolve.find import Hit, find, labelled
+from ctxtree.resolve.scene import Scene, scene_of
+from ctxtree.resolve.wish import Wish, read
+
+CLEAR = 1.25
+"""The best candidate wins if its score is this many times the next one's."""
+LEAST = 0.35
+"""No candidate below this score wins."""
+SHOWN = 8
+"""Candidates given back at most."""
+
+ELSEWHERE = 0.75
+"""What a score off the active path is worth."""
+TRIED = 0.6
+"""What the score of a failed or abandoned node is worth."""
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A node that the words may mean. `target` is where to go on: the node, or its parent for `before`.
+
+    `score` runs from 0 to 1; `why` quotes what matched. `target` is None before the first node.
+    """
+
+    node: str
+    score: float
+    why: str
+    at: Literal["at", "before"] = "at"
+    target: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Resolution:
+    """`request`: whether the words ask for a move at all. Without one there is no winner."""
+
+    request: bool
+    candidates: tuple[Candidate, ...] = ()
+    winner: Candidate | None = None
+
+
+def resolve(
+    words: str,
+    nodes: Sequence[Node],
+    marks: Mapping[str, Mapping[str, Any]],
+    head: str | None,
+    alternatives: Sequence[Node] = (),
+) -> Resolution:
+    """Candidates, best first, and the winner if one is clearly ahead (`CLEAR` times the next).
+
+    `nodes` run from the root to the head, `alternatives` stand on other branches; `marks` are the
+    values of each node by name. A last user message that holds these very words is not looked at.
+    The cost is one pass over the text of all nodes, at most 4,000 characters each.
+    """
+    scene = scene_of(_told(words, nodes, head), marks, alternatives)
+    wish = read(words)
+    if any(label == words.strip().casefold() for label in scene.labels.values()):
+        wish = Wish(True, "words", words.strip())
+    weighed = _weigh(scene, wish, labelled(scene, wish) or find(scene, wish))
+    candidates = tuple(weighed[:SHOWN])
+    return Resolution(wish.request, candidates, _winner(candidates) if wish.request else None)
+
+
+def _winner(candidates: Sequence[Candidate]) -> Candidate | None:
+    if not candidates or candidates[0].score < LEAST:
+        return None
+    clear = len(candidates) == 1 or candidates[0].score >= CLEAR * candidates[1].score
+    return candidates[0] if clear else None
+
+
+def _told(words: str, nodes: Sequence[Node], head: str | None) -> Sequence[Node]:
+    """The path up to the head, less the request itself where it is stored already."""
+    ids = [node.id for node in nodes]
+    path = nodes[: ids.index(head) + 1] if head in ids else nodes
+    asked = path and path[-1].role == "user" and path[-1].text.strip() == words.strip()
+    return path[:-1] if asked else path
+
+
+def _weigh(scene: Scene, wish: Wish, hits: Sequence[Hit]) -> list[Candidate]:
+    """Candidates by score: tried plans, other branches and refused plans count less, later ones a little more."""
+    named: dict[int, set[str]] = {}
+    for key, place in scene.plans:
+        named.setdefault(place, set()).add(key)
+    weighed = []
+    for hit in hits:
+        score = hit.score * (1 if hit.place < scene.on_path else ELSEWHERE)
+        score *= TRIED if hit.at == "at" and hit.place in scene.tried else 1
+        score *= 0.2 if wish.refused and named.get(hit.place, {""}) <= set(wish.refused) else 1
+        score *= 0.97 + 0.03 * (hit.place + 1) / len(scene.nodes)
+        node = scene.nodes[hit.place]
+        target = node.id if hit.at == "at" else node.parent
+        weighed.append(
+            (
+                -min(score, 1.0),
+                -hit.place,
+                Candidate(node.id, round(min(score, 1.0), 4), hit.why, hit.at, target),
+            )
+        )
+    return [candidate for _, _, candidate in sorted(weighed, key=lambda entry: entry[:2])]

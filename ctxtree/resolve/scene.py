@@ -1,0 +1,103 @@
+"""The nodes that words can mean, with their labels, and the plans that they lay out."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ctxtree.model import Node, texts
+from ctxtree.resolve.tables import PLAN_NOUN
+from ctxtree.resolve.wish import plan_keys
+
+REACH = 2_000
+"""Characters read at each end of a node."""
+
+_PROPOSAL = re.compile(
+    r"\bhere(?:'s| is) (?:a|the|my|our) (?:\w+ )?plan\b|\b(?:my|the|our) plan(?: is\b|:)|\bi(?:'d| would)? "
+    r"(?:propose|suggest|recommend|plan to)\b|^\W*plan:|^\W*(?:proposal|approach|design|solution)\b\s*:"
+    r"|我(?:建议|打算|提议|计划)|(?:方案|计划|思路)(?:是|如下|:|：)",
+    re.IGNORECASE | re.MULTILINE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """The nodes that can be meant: those of the path, then those of other branches.
+
+    `plans` are the nodes that lay out a plan first, with its name ("" for one without).
+    """
+
+    nodes: tuple[Node, ...]
+    on_path: int
+    words: tuple[str, ...]
+    labels: Mapping[int, str]
+    tried: frozenset[int]
+    plans: tuple[tuple[str, int], ...]
+
+
+def scene_of(path: Sequence[Node], marks: Mapping[str, Mapping[str, Any]], others: Sequence[Node]) -> Scene:
+    known = {node.id for node in path}
+    nodes = (*path, *(node for node in others if node.id not in known))
+    labels, tried = {}, set()
+    for place, node in enumerate(nodes):
+        held = marks.get(node.id, {})
+        if isinstance(held.get("label"), str):
+            labels[place] = held["label"].strip().casefold()
+        status = held.get("status")
+        if (status.get("status") if isinstance(status, Mapping) else status) in ("failed", "abandoned"):
+            tried.add(place)
+    plans = tuple(_plans(nodes, len(path)))
+    return Scene(nodes, len(path), tuple(map(_read, nodes)), labels, frozenset(tried), plans)
+
+
+def _read(node: Node) -> str:
+    said = list(texts(node.message))
+    for call in node.message.calls:
+        given = (
+            call.arguments
+            if isinstance(call.arguments, str)
+            else json.dumps(call.arguments, ensure_ascii=False)
+        )
+        said.append(f"{call.name} {given}")
+    text = "\n".join(said)
+    return text if len(text) <= 2 * REACH else f"{text[:REACH]}\n{text[-REACH:]}"
+
+
+def _plans(nodes: Sequence[Node], on_path: int) -> Iterator[tuple[str, int]]:
+    """Each plan once for the path and once elsewhere: an assistant's first naming of it, or a heading."""
+    seen: set[tuple[bool, str]] = set()
+    for place, node in enumerate(nodes):
+        if node.role not in ("user", "assistant"):
+            continue
+        text = node.text[:REACH]
+        keys = plan_keys(text) if node.role == "assistant" else _headed(text)
+        for key in dict.fromkeys(keys):
+            if (place < on_path, key) not in seen:
+                seen.add((place < on_path, key))
+                yield key, place
+        if not keys and node.role == "assistant" and _PROPOSAL.search(text):
+            yield "", place
+
+
+def _headed(text: str) -> list[str]:
+    """The plans named at the start of a line and followed by what they are."""
+    lines = (line.strip(" #>*_-") for line in text.splitlines())
+    heads = (re.match(r"[^:：—–-]{1,24}[:：—–-]", line) for line in lines)
+    return [
+        key
+        for head in heads
+        if head and re.match(PLAN_NOUN, head.group(), re.IGNORECASE)
+        for key in plan_keys(head.group())
+    ]
+
+
+def quote(scene: Scene, place: int, around: re.Pattern[str] | None = None) -> str:
+    """At most 60 characters of a node in quotation marks, around what matched."""
+    text = " ".join(scene.words[place].split())
+    found = around.search(text) if around else None
+    start = max(found.start() - 20, 0) if found else 0
+    shown = text[start : start + 60]
+    return f'"{"…" if start else ""}{shown}{"…" if len(text) > start + 60 else ""}"'

@@ -1,0 +1,129 @@
+"""The phrases by which people ask to go back, by language; a further language is a few more lines here.
+
+Patterns are searched for without regard to case, in text with quotation marks blanked out.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Literal
+
+Unit = Literal["exchange", "turn", "message"]
+
+MOVES = (
+    r"\b(?:go|get|come|jump|move|switch|head|change|flip)\s+(?:\w+\s+)?back\b(?:\s+to\b)?",
+    r"^\W*(?:(?:ok|okay|and|now|please|right|so),? )*back to\b",
+    r"(?<=about )going back(?:\s+to\b)?|\b(?:take|bring)\s+(?:me|us|it|this)\s+back\b(?:\s+to\b)?",
+    r"\b(?:return|revert|rewind|backtrack|roll\s*back|reset|fall back)\s+(?:\w+\s+)?to\b",
+    r"\b(?:rewind|backtrack)\b|\brestore\s+(?:to\b)?|\bstep back\b",
+    r"\b(?:restart|resume|continue|pick up|start (?:over|again))\s+(?:from|at)\b",
+    r"回到|回退到?|退回到?|返回(?=到|.{0,20}(?:方案|版本|计划|步|之前))到?|恢复(?=到|.{0,20}(?:方案|版本|之前))到?",
+    r"回滚到?|切回到?|切换回|换回到?|改回到?|跳回到?|倒回到?|退到|倒退到?|回復到?|回歸到?|退一步",
+    r"\bzurück zu[mr]?\b|\brevenir (?:à|au)\b|\brevenons (?:à|au)\b|\bvolver a\b|\bvolvamos a\b",
+    r"戻って|戻る|に戻|вернись к|вернёмся к",
+)
+UNDOES = (
+    r"\bundo\b|\brevert\b(?!\s+to\b)|\broll\s*back\b(?!\s+to\b)|\b(?:discard|scrap|drop|throw away)\b"
+    r"(?=\s+(?:the\s+)?(?:last|latest|previous|\w+\s+steps?))",
+    r"撤销|撤回|撤銷|撤消|取消(?=.{0,6}步)|rückgängig|annule|deshaz|元に戻",
+)
+CHOICES = (
+    r"\b(?:use|try|take|go with|stick (?:with|to)|choose|pick|do|follow)\b"
+    r"(?=.*\b(?:instead|after all|again|rather)\b)",
+    r"还是(?:用|选|走|按|采用|试)|還是用|(?:重新|再)(?:用|采用|选|试)|改用|换成|换用",
+)
+DENIED = (
+    r"(?<!why )(?<!why do)\b(?:do not|don'?t|never|(?<!why )not|no need to|needn'?t|won'?t|wouldn'?t|shouldn'?t"
+    r"|can'?t|cannot|mustn'?t|didn'?t|without|avoid|stop|rather than|instead of|refuse to)\b(?:\s+\w+){0,4}\s*$",
+    r"(?:(?<!要)不要|(?<!特)别|別|不用|不必|(?<!能)不能|(?<!可)不可以|不可|不想|不该|不应该|不需要|没必要"
+    r"|无需|勿|莫|不许|不准|禁止|先不|不|没有|没)"
+    r"(?:再|想|要|让|我们|我|先|又|急着|马上|现在|随便|轻易|打算)*$",
+)
+INVITED = r"\b(?:why (?:not|don'?t we)|(?:can|could|should)(?:'?t|n'?t) we)\b"
+REPORTED = (
+    r"(?<!\bi )\b(?:said|says?|told|tells?|asked|asks?|wrote|suggest(?:s|ed)?|mention(?:s|ed)?)\b",
+    r"\b(?:phrase|words?|button|command|means?|explain|describe|define|translate|how to|how do|used to|tried to)\b",
+    r"\b(?:able|possible|option|ability|function|feature|way|decision|need|reason|chance|idea) to\b",
+    r"\b(?:if|when|whenever|once|unless|until|before|after(?! all)|while|because|since|what if|in case)\b",
+    r"\b(?:may|might|maybe|perhaps|possibly|someday|(?<!^)could(?! you| we)|would(?! you| like))\b",
+    r"\b(?:he|she|they|users?|people|someone|nobody)\b",
+    r"(?<!我)说|提到|问|告诉|如果|假如|要是|万一|一旦|等到?|是否|要不要$|怎么|如何|为什么|可能|也许|或许|以后|将来|的时候",
+    r"他|她|用户|所谓|叫做|解释|翻译|命令|按钮|什么是",
+)
+CONDITION = r"^\W*(?:if|when|whenever|once|unless|in case|should|如果|要是|万一|假如|一旦|等)"
+ASKING = (
+    r"^\W*(?:(?:so|and|but|ok|hmm|well|wait|now),? )*"
+    r"(?:what(?!\s+about)|why(?! not| don'?t we)|how(?! about)|when|where|who|which|does|do|did|is|are|was|were"
+    r"|has|have|had|should|would(?! you)|will(?! you)|may|might|am)\b",
+    r"什么意思|怎么|为什么|为何|是否|要不要|该不该|会不会|是不是|有没有|如何|怎样",
+)
+POLITE = r"\b(?:can|could|would|will) (?:you|we)\b|\bplease\b|\bcan i\b|请|能不能|可不可以|可以|能|好吗|行吗|好不好|吧|麻烦"
+
+PLAN_NOUN = (
+    r"(?:\b(?:plans?|options?|approach(?:es)?|versions?|alternatives?|proposals?|ideas?|solutions?|variants?"
+    r"|designs?|strateg(?:y|ies)|methods?|drafts?|schemes?)\b"
+    r"|方案|计划|計劃|思路|版本|做法|设计|办法|方法|策略|想法)"
+)
+ENGLISH_KEY = re.compile(
+    r"\b(plan|option|approach|version|alternative|proposal|idea|solution|variant|design|strategy|method|step)\s+"
+    r"(?:#|no\.?\s?)?(?:([A-Z]|[b-hj-z]|[ai](?!\s+[a-z])|\d{1,2})\b(?!['’-])|(one|two|three|four|five)\b)",
+    re.IGNORECASE,
+)
+HAN_KEY = re.compile(
+    r"(方案|计划|計劃|选项|思路|版本|做法)\s*([A-Za-z](?![A-Za-z])|\d{1,2}|[一二三四五甲乙丙丁])"
+    r"|(?<![A-Za-z])([A-Z]|[甲乙丙丁])\s*(方案|计划|計劃|选项|版本)"
+)
+LETTER_KEY = re.compile(r"(?:用|选|走|use|try|with|take|pick)\s*([A-Z])(?![A-Za-z])")
+NUMBERS = {
+    "a": 1, "an": 1, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "couple": 2, "few": 3,
+    "一": 1, "二": 2, "两": 2, "兩": 2, "三": 3, "四": 4, "五": 5, "六": 6,
+    "first": 1, "second": 2, "third": 3, "fourth": 4, "original": 1, "initial": 1, "last": -1, "latest": -1,
+    "newest": -1, "最初": 1, "最早": 1, "最开始": 1, "原来": 1, "起初": 1, "最后": -1, "最新": -1,
+}  # fmt: skip
+NUMBER = r"(\d{1,3}|an?|one|two|three|four|five|six|(?:a )?couple(?: of)?|(?:a )?few|[一二两兩三四五六])"
+UNITS: tuple[tuple[Unit, str], ...] = (
+    (
+        "exchange",
+        r"steps?|exchanges?|changes?|edits?|repl(?:y|ies)|responses?|answers?|attempts?|actions?"
+        r"|步骤?|次修改|次",
+    ),
+    ("turn", r"turns?|rounds?|questions?|prompts?|requests?|轮(?:对话)?|回合|个问题"),
+    ("message", r"messages?|nodes?|entries|条(?:消息)?|个节点"),
+)
+EVENT = (
+    r"(?:^|.*?\b)(?:just |right |shortly )?(?:before|prior to)\b\s*(?P<event>.*)",
+    r"(?P<event>.+?)(?:之前|以前|(?<![之以先提目])前)(?:的|那|$).*",
+)
+THIS = re.compile(
+    r"\W*(?:this|that|it|these|now|(?:this|that|the) (?:one|plan|current one|last one)|current one|这个|那个|这|它|当前的?|现在)?\W*",
+    re.IGNORECASE,
+)
+PREVIOUS = re.compile(
+    r"\b(?:previous|prior|preceding|one before|earlier one)\b|上一?个|前一个|上一版|前一版", re.IGNORECASE
+)
+ORDINAL = re.compile(
+    r"\b(first|second|third|fourth|original|initial|last|latest|newest)\b|第([一二三四五\d])(?:个|种|版)?"
+    r"|(最初|最早|最开始|原来|起初|最后|最新)",
+    re.IGNORECASE,
+)
+START = re.compile(
+    r"\b(?:the )?(?:very )?(?:beginning|start|scratch|square one|top)\b\W*$|^(?:最)?(?:开头|开始|起点)\W*$",
+    re.IGNORECASE,
+)
+LAST = re.compile(r"\b(?:last|latest|again|most recent)\b|最后|最近|又", re.IGNORECASE)
+BARE = re.compile(
+    r"^(?:to )?(?:the|that|this|our|my|your|just before|right before|before|prior to|after)\b"
+    rf"|^(?:\S+ ){{0,3}}\S*{PLAN_NOUN}\W*$|之前|以前|那(?:个|一?步|版)",
+    re.IGNORECASE,
+)
+SENTENCE_LIKE = re.compile(
+    r"^\W*(?:i|we|you|he|she|it|they|there|thanks?|ok|yes|no|let|tell|show|explain|describe|summari[sz]e"
+    r"|compare|implement|write|continue|delete|remove|make|do|add|fix|run|test|try|use|give|list|read|return|what"
+    r"|why|how|please|is|are|can|could|keep|drop|forget|follow|check|update|create|start)\b"
+    r"|^(?!.*\b(?:before|prior to)\b).*\b(?:is|are|was|were|has|have|had|will|would|should|looks?|seems?|works?"
+    r"|worked|fails?|failed|sounds?|means?|needs?)\b"
+    r"|是|很|吗|呢|怎么|什么|解释|说明|介绍|看看|比较|执行|实现|继续|讲|写|运行|为什么|觉得|喜欢|太|不",
+    re.IGNORECASE,
+)
+QUOTED = re.compile(r"\"[^\"]*\"|“[^”]*”|「[^」]*」|『[^』]*』|`[^`]*`|(?<!\w)'[^']*'(?!\w)|‘[^’]*’")
+CLAUSE = re.compile(r"(?:[^,;.!?，。；！？\n]|\.(?=\w))+[,;.!?，。；！？]*")

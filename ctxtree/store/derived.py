@@ -1,0 +1,122 @@
+"""What is worked out from nodes and can be worked out again: token counts, summaries, epochs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from sqlalchemy import Connection, delete, func, insert, select
+
+from ctxtree.store import reading
+from ctxtree.store.codec import name_in, name_out
+from ctxtree.store.engine import Transactions, chunks
+from ctxtree.store.records import EpochRow
+from ctxtree.store.schema import counts, encodings, epochs, nodes, summaries
+
+
+class Derived(Transactions):
+    """The part of `Database` that keeps results."""
+
+    def counts(self, tree: int, encoding: str, ids: Sequence[str]) -> dict[str, int]:
+        """Stored token counts of these nodes, as far as there are any."""
+
+        def work(connection: Connection) -> dict[str, int]:
+            places = reading.find_many(connection, tree, ids)
+            names = {seq: identity for identity, (seq, _) in places.items()}
+            number = _encoding(connection, encoding)
+            found: dict[str, int] = {}
+            for some in chunks(sorted(names)):
+                query = select(counts.c.node, counts.c.tokens).where(
+                    counts.c.encoding == number, counts.c.node.in_(some)
+                )
+                found |= {names[seq]: tokens for seq, tokens in connection.execute(query)}
+            return {identity: found[identity] for identity in ids if identity in found}
+
+        return self._read(work)
+
+    def put_counts(self, tree: int, encoding: str, tokens: Mapping[str, int]) -> None:
+        """Stores token counts by node id. Ids that are no nodes of the tree are passed over."""
+
+        def work(connection: Connection) -> None:
+            places = reading.find_many(connection, tree, tokens)
+            number = _encoding(connection, encoding)
+            if number is None:
+                number = (connection.scalar(select(func.max(encodings.c.id))) or 0) + 1
+                connection.execute(insert(encodings), {"id": number, "name": name_in(encoding)})
+            for some in chunks(sorted((seq, tokens[identity]) for identity, (seq, _) in places.items())):
+                where = (counts.c.encoding == number) & counts.c.node.in_([seq for seq, _ in some])
+                connection.execute(delete(counts).where(where))
+                rows = [{"encoding": number, "node": seq, "tokens": figure} for seq, figure in some]
+                connection.execute(insert(counts), rows)
+
+        if tokens:
+            self._write(work)
+
+    def summary(self, tree: int, key: str) -> bytes | None:
+        query = select(summaries.c.data).where(summaries.c.tree == tree, summaries.c.key == name_in(key))
+        found = self._read(lambda connection: connection.scalar(query))
+        return None if found is None else self._codec.unpack(found)
+
+    def put_summary(self, tree: int, key: str, data: bytes, covered_first: str, covered_last: str) -> None:
+        """Keeps a summary of the nodes from first to last; one that is there under the key is replaced."""
+
+        def work(connection: Connection) -> None:
+            places = reading.find_many(connection, tree, (covered_first, covered_last))
+            where = (summaries.c.tree == tree) & (summaries.c.key == name_in(key))
+            connection.execute(delete(summaries).where(where))
+            row = {
+                "tree": tree,
+                "key": name_in(key),
+                "first": places.get(covered_first, (None, 0))[0],
+                "last": places.get(covered_last, (None, 0))[0],
+                "data": self._codec.pack(data),
+            }
+            connection.execute(insert(summaries), row)
+
+        self._write(work)
+
+    def epochs(self, tree: int, key: str) -> tuple[EpochRow, ...]:
+        """All epochs under a key, oldest first."""
+        query = _EPOCHS.where(epochs.c.tree == tree, epochs.c.key == name_in(key))
+        rows = self._read(lambda connection: connection.execute(query.order_by(epochs.c.seq)).all())
+        return tuple(self._epoch(row) for row in rows)
+
+    def epoch_at(self, tree: int, key: str, nodes: Sequence[str]) -> EpochRow | None:
+        """The newest epoch under the key that was recorded at one of these nodes."""
+        wanted = set(nodes)
+
+        def work(connection: Connection) -> EpochRow | None:
+            where = (epochs.c.tree == tree) & (epochs.c.key == name_in(key))
+            for seq, raw in connection.execute(_PLACES.where(where).order_by(epochs.c.seq.desc())):
+                if raw.hex() in wanted:
+                    row = connection.execute(_EPOCHS.where(epochs.c.tree == tree, epochs.c.seq == seq)).one()
+                    return self._epoch(row)
+            return None
+
+        return self._read(work)
+
+    def put_epoch(self, tree: int, node: str, key: str, data: bytes) -> int:
+        """Records a compaction at a node; returns its number. Raises NotFound for an unknown node."""
+
+        def work(connection: Connection) -> int:
+            place, _ = reading.require(connection, tree, node)
+            last = connection.scalar(select(func.max(epochs.c.seq)).where(epochs.c.tree == tree))
+            number = (last or 0) + 1
+            row = {"tree": tree, "seq": number, "key": name_in(key), "node": place}
+            connection.execute(insert(epochs), {**row, "data": self._codec.pack(data)})
+            return number
+
+        return self._write(work)
+
+    def _epoch(self, row: Any) -> EpochRow:
+        return EpochRow(row.seq, row.id.hex(), name_out(row.key), self._codec.unpack(row.data))
+
+
+_EPOCHS = select(epochs.c.seq, nodes.c.id, epochs.c.key, epochs.c.data).join(
+    nodes, nodes.c.seq == epochs.c.node
+)
+_PLACES = select(epochs.c.seq, nodes.c.id).join(nodes, nodes.c.seq == epochs.c.node)
+
+
+def _encoding(connection: Connection, name: str) -> int | None:
+    return connection.scalar(select(encodings.c.id).where(encodings.c.name == name_in(name)))

@@ -1,0 +1,135 @@
+"""Transactions: one for every call, tried again while others write, raising our errors."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from datetime import UTC, datetime
+from typing import Any, TypeVar
+
+from sqlalchemy import Connection
+from sqlalchemy.exc import DBAPIError, SQLAlchemyError
+
+from ctxtree.errors import StoreError
+from ctxtree.store import dialects, migrate
+from ctxtree.store.codec import Codec
+from ctxtree.store.hot import Compiled, Hot
+
+T = TypeVar("T")
+PATIENCE = 60.0  # seconds that a call waits for other writers
+CHUNK = 500  # values in one IN list; SQLite allows 999 parameters in its older builds
+
+
+def now() -> datetime:
+    return datetime.now(UTC)
+
+
+class Transactions:
+    """The base of `Database`: how its methods reach the tables.
+
+    Threads may share it: each transaction takes its own connection from the pool. Writers of this
+    process queue at a lock, which is fairer than SQLite's waiting in growing steps. A store in memory has
+    one connection, so there its readers queue too.
+    """
+
+    def __init__(self, url: str, sync: dialects.Sync, clock: Callable[[], datetime]) -> None:
+        self.url = dialects.parse(url)
+        self.clock = clock
+        self._codec = Codec()
+        self._engine = dialects.make_engine(self.url, sync)
+        self._memory = dialects.is_memory(self.url)
+        self._lock = threading.Lock()
+        self._pid = os.getpid()
+        self._compiled: dict[str, Compiled] = {}
+        self._closed = False
+
+    def prepare(self, target: migrate.Target) -> None:
+        """Creates or migrates the tables where that is needed."""
+        self._patiently(lambda: migrate.prepare(self._engine, self.place, target))
+
+    def _read(self, work: Callable[[Connection], T]) -> T:
+        """What `work` returns, from one snapshot."""
+        self._check_process()
+        gate: AbstractContextManager[Any] = self._lock if self._memory else nullcontext()
+        with gate:
+            return self._run(work, writing=False)
+
+    def _write(self, work: Callable[[Connection], T]) -> T:
+        """What `work` returns, once it is durable; an exception in it leaves nothing behind."""
+        self._check_process()
+        with self._lock:
+            return self._run(work, writing=True)
+
+    def _alone(self, work: Callable[[], T]) -> T:
+        """What `work` returns, with no other call of this process writing; for what no transaction may hold."""
+        self._check_process()
+        with self._lock:
+            return self._patiently(work)
+
+    def _run(self, work: Callable[[Connection], T], writing: bool) -> T:
+        def once() -> T:
+            with self._engine.connect() as connection:
+                dialects.begin(connection, writing)
+                result = work(connection)
+                connection.commit()
+                return result
+
+        return self._patiently(once)
+
+    def _patiently(self, once: Callable[[], T]) -> T:
+        """Tries again while others hold the database, for a minute; other failures become StoreError."""
+        driver_error = self._engine.dialect.loaded_dbapi.Error  # the hot path meets it undressed
+        give_up = time.monotonic() + PATIENCE
+        while True:
+            try:
+                return once()
+            except (DBAPIError, driver_error) as error:
+                cause = error.orig if isinstance(error, DBAPIError) else error
+                if not dialects.is_busy(cause) or time.monotonic() > give_up:
+                    raise self._translated(cause) from None
+                time.sleep(0.005)
+            except SQLAlchemyError as error:
+                raise StoreError(f"{self.place}: {type(error).__name__}") from None
+
+    def _hot(self, connection: Connection) -> Hot:
+        return Hot(connection, self._compiled)
+
+    def _check_process(self) -> None:
+        if self._closed:
+            raise StoreError("the store is closed")
+        if self._pid != os.getpid():
+            # A forked child must not use its parent's connections: SQLite's locks belong to a process.
+            if self._memory:
+                raise StoreError("a store in memory belongs to the process that opened it")
+            self._engine.dispose(close=False)
+            self._lock = threading.Lock()
+            self._pid = os.getpid()
+
+    def _translated(self, error: BaseException | None) -> StoreError:
+        cause = dialects.cause_of(error)
+        if "unable to open" in cause:
+            cause += dialects.missing_folder(self.url)
+        if "not a database" in cause:
+            cause += "; is this the path of another kind of file?"
+        return StoreError(f"{self.place}: {cause}")
+
+    @property
+    def place(self) -> str:
+        """Where the store is, without a password."""
+        if self.url.get_backend_name() == "sqlite":
+            return self.url.database or ":memory:"
+        return self.url.render_as_string(hide_password=True)
+
+    def close(self) -> None:
+        """Gives the connections back; the last one out folds SQLite's log into the file."""
+        self._closed = True
+        if self._pid == os.getpid():
+            self._engine.dispose()
+
+
+def chunks(values: list[T]) -> list[list[T]]:
+    """The values in lists short enough for one IN."""
+    return [values[start : start + CHUNK] for start in range(0, len(values), CHUNK)]

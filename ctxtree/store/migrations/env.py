@@ -1,0 +1,9 @@
+"""Runs the migrations on the connection, and in the transaction, that the caller opened."""
+
+from __future__ import annotations
+
+from alembic import context
+
+context.configure(connection=context.config.attributes["connection"])
+with context.begin_transaction():
+    context.run_migrations()

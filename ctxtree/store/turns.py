@@ -1,0 +1,177 @@
+"""Turns: the report of every compile, and what providers billed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Connection, delete, func, insert, select
+
+from ctxtree.errors import StoreError
+from ctxtree.store import reading
+from ctxtree.store.codec import name_in, name_out, time_in, time_out
+from ctxtree.store.engine import Transactions
+from ctxtree.store.records import TurnRow, UsageRow
+from ctxtree.store.schema import meta, nodes, turns, usage
+
+_LISTED = select(turns.c.seq, turns.c.branch, nodes.c.id, turns.c.at, turns.c.payload_hash).select_from(
+    turns.outerjoin(nodes, nodes.c.seq == turns.c.node)
+)
+_WHOLE = _LISTED.add_columns(turns.c.data)
+
+
+class Turns(Transactions):
+    """The part of `Database` that remembers what was sent and what it cost."""
+
+    def put_turn(
+        self, tree: int, branch: str, node: str | None, at: datetime | None, payload_hash: str, data: bytes
+    ) -> int:
+        """Stores the report of a compile; returns the turn's number in its tree."""
+
+        def work(connection: Connection) -> int:
+            number = _next_turn(connection, tree)
+            row = {
+                "tree": tree,
+                "seq": number,
+                "branch": name_in(branch),
+                "node": reading.require_seq(connection, tree, node),
+                "at": time_in(at),
+                "payload_hash": name_in(payload_hash),
+                "data": self._codec.pack(data),
+            }
+            connection.execute(insert(turns), row)
+            return number
+
+        return self._write(work)
+
+    def turns(
+        self, tree: int, branch: str | None = None, limit: int | None = None, before: int | None = None
+    ) -> tuple[TurnRow, ...]:
+        """Turns without their data, newest first; only those numbered below `before`."""
+        query = _LISTED.where(turns.c.tree == tree).order_by(turns.c.seq.desc())
+        if branch is not None:
+            query = query.where(turns.c.branch == name_in(branch))
+        if before is not None:
+            query = query.where(turns.c.seq < before)
+        if limit is not None:
+            query = query.limit(limit)
+        rows = self._read(lambda connection: connection.execute(query).all())
+        return tuple(_turn(row, b"") for row in rows)
+
+    def turn(self, tree: int, seq: int) -> TurnRow | None:
+        """One turn with its data."""
+        return self._read(lambda connection: self._turn(connection, tree, seq))
+
+    def last_turn(self, tree: int, nodes: Sequence[str]) -> TurnRow | None:
+        """The newest turn that was compiled at one of these nodes, with its data."""
+        wanted = set(nodes)
+
+        def work(connection: Connection) -> TurnRow | None:
+            query = _LISTED.where(turns.c.tree == tree).order_by(turns.c.seq.desc())
+            for row in connection.execution_options(yield_per=100).execute(query):
+                if row.id is not None and row.id.hex() in wanted:
+                    return self._turn(connection, tree, row.seq)
+            return None
+
+        return self._read(work) if wanted else None
+
+    def prune_turns(self, keep: int) -> int:
+        """Deletes all turns but the newest `keep` of each tree; returns how many went."""
+        if keep < 0:
+            raise StoreError(f"keep is {keep}; it must be 0 or more")
+
+        def work(connection: Connection) -> int:
+            gone = 0
+            last = select(turns.c.tree, func.max(turns.c.seq)).group_by(turns.c.tree)
+            for tree, newest in connection.execute(last).all():
+                kept = select(turns.c.seq).where(turns.c.tree == tree).order_by(turns.c.seq.desc())
+                oldest = min(connection.scalars(kept.limit(keep)), default=newest + 1)
+                gone += delete_turns(connection, tree, below=oldest)
+            return gone
+
+        return self._write(work)
+
+    def put_usage(
+        self,
+        tree: int,
+        node: str | None,
+        turn: int | None,
+        model: str,
+        data: bytes,
+        at: datetime | None = None,
+    ) -> int:
+        """Stores what a provider billed for `node`; returns the row's number in its tree."""
+
+        def work(connection: Connection) -> int:
+            number = _next(connection, tree, usage)
+            row = {
+                "tree": tree,
+                "seq": number,
+                "node": reading.require_seq(connection, tree, node),
+                "turn": turn,
+                "model": name_in(model),
+                "data": self._codec.pack(data),
+                "at": time_in(at),
+            }
+            connection.execute(insert(usage), row)
+            return number
+
+        return self._write(work)
+
+    def usage(self, tree: int) -> tuple[UsageRow, ...]:
+        """All bills of a tree, oldest first."""
+        query = (
+            select(usage.c.seq, nodes.c.id, usage.c.turn, usage.c.model, usage.c.data, usage.c.at)
+            .select_from(usage.outerjoin(nodes, nodes.c.seq == usage.c.node))
+            .where(usage.c.tree == tree)
+            .order_by(usage.c.seq)
+        )
+        rows = self._read(lambda connection: connection.execute(query).all())
+        return tuple(
+            UsageRow(
+                row.seq,
+                _hex(row.id),
+                row.turn,
+                name_out(row.model),
+                self._codec.unpack(row.data),
+                time_out(row.at),
+            )
+            for row in rows
+        )
+
+    def _turn(self, connection: Connection, tree: int, seq: int) -> TurnRow | None:
+        row = connection.execute(_WHOLE.where(turns.c.tree == tree, turns.c.seq == seq)).first()
+        return _turn(row, self._codec.unpack(row.data)) if row else None
+
+
+def _next(connection: Connection, tree: int, table: Any) -> int:
+    return (connection.scalar(select(func.max(table.c.seq)).where(table.c.tree == tree)) or 0) + 1
+
+
+def _next_turn(connection: Connection, tree: int) -> int:
+    """The next number. Those of deleted turns are not given again, because bills refer to them."""
+    deleted = connection.scalar(select(meta.c.value).where(meta.c.name == f"turns {tree}"))
+    return max(_next(connection, tree, turns), int(deleted or 0) + 1)
+
+
+def delete_turns(connection: Connection, tree: int, below: int | None = None) -> int:
+    """Deletes the turns of a tree, or those numbered lower; returns how many."""
+    last = str(_next_turn(connection, tree) - 1)
+    name = f"turns {tree}"
+    connection.execute(delete(meta).where(meta.c.name == name))
+    connection.execute(insert(meta), {"name": name, "value": last})
+    where = turns.c.tree == tree
+    return connection.execute(
+        delete(turns).where(where if below is None else where & (turns.c.seq < below))
+    ).rowcount
+
+
+def _turn(row: Any, data: bytes) -> TurnRow:
+    return TurnRow(
+        row.seq, name_out(row.branch), _hex(row.id), time_out(row.at), name_out(row.payload_hash), data
+    )
+
+
+def _hex(raw: bytes | None) -> str | None:
+    return None if raw is None else raw.hex()

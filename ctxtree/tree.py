@@ -1,0 +1,182 @@
+"""Pure questions about a path: its units, its turns, its state, its dead ends.
+
+Nothing here reads a store; nodes and marks come in, values go out.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from ctxtree.model import Mark, Node, Opaque, Text, ToolCall
+
+Marks = Mapping[str, Mapping[str, Any]]
+UnitKind = Literal["system", "user", "exchange", "note", "state", "hidden"]
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """What is kept or left out as one: a user message, or an assistant message with all its results.
+
+    `turn` counts user messages from 0; -1 is before the first.
+    """
+
+    kind: UnitKind
+    nodes: tuple[Node, ...]
+    turn: int
+    reason: str = ""
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        return tuple(node.id for node in self.nodes)
+
+
+@dataclass(frozen=True, slots=True)
+class DeadEnd:
+    """A failed attempt that left the path at `anchor`; `nodes` run from its first to its last node."""
+
+    anchor: str
+    nodes: tuple[Node, ...]
+    reason: str
+
+
+def effective(marks: Sequence[Mark]) -> dict[str, dict[str, Any]]:
+    """Node id -> mark name -> newest value. Cost: one step a mark."""
+    held: dict[str, dict[str, Any]] = {}
+    for mark in marks:
+        held.setdefault(mark.node, {})[mark.name] = mark.value
+    return held
+
+
+def units(path: Sequence[Node], marks: Marks) -> tuple[Unit, ...]:
+    """The path as units, in the order of their first nodes; each node stands in exactly one.
+
+    A result joins the newest exchange that still waits for its call id, wherever on the path
+    it was recorded; one that no call waits for stands alone. Cost: one step a node.
+    """
+    building: list[tuple[UnitKind, list[Node], int, str]] = []
+    waiting: dict[str, list[int]] = {}
+    turn, spoken = -1, False
+    slot = _system_slot(path, marks)
+    for node in path:
+        kind, reason = _kind(node, marks.get(node.id, {}), spoken, slot)
+        if kind == "user":
+            turn += 1
+        spoken = spoken or kind in ("user", "exchange")
+        if kind == "exchange" and node.role == "tool":
+            home = _home(node, waiting)
+            if home is not None:
+                building[home][1].append(node)
+                continue
+        building.append((kind, [node], turn, reason))
+        for call in node.message.calls if kind == "exchange" else ():
+            waiting.setdefault(call.id, []).append(len(building) - 1)
+    return tuple(Unit(kind, tuple(nodes), turn, reason) for kind, nodes, turn, reason in building)
+
+
+def _home(node: Node, waiting: dict[str, list[int]]) -> int | None:
+    homes = [waiting[result.call_id].pop() for result in node.message.results if waiting.get(result.call_id)]
+    return max(homes, default=None)
+
+
+def _kind(node: Node, marks: Mapping[str, Any], spoken: bool, slot: str | None) -> tuple[UnitKind, str]:
+    if marks.get("erased"):
+        return "hidden", "erased"
+    if marks.get("hidden"):
+        return "hidden", "marked hidden"
+    role = node.role
+    if role in ("system", "developer"):
+        if marks.get("slot") and node.id != slot:
+            return "hidden", "a newer system prompt took its place"
+        return "system", "" if not spoken or node.id == slot else "said during the conversation"
+    if role == "user":
+        return "user", ""
+    if role == "state":
+        return "state", ""
+    if role == "note":
+        return "note", ""
+    if role == "assistant" and is_blank(node) and marks.get("stop") in ("error", "aborted"):
+        return "hidden", f"ended in {marks['stop']} without a word"
+    return "exchange", ""
+
+
+def _system_slot(path: Sequence[Node], marks: Marks) -> str | None:
+    slots = [node.id for node in path if marks.get(node.id, {}).get("slot")]
+    return slots[-1] if slots else None
+
+
+def is_blank(node: Node) -> bool:
+    """True if the message has no call, no result, no media and no visible text."""
+    for part in node.message.parts:
+        if isinstance(part, Text):
+            if part.text.strip():
+                return False
+        elif not (isinstance(part, Opaque) and part.kind == "fields"):
+            return False
+    return True
+
+
+def fold_state(path: Sequence[Node]) -> dict[str, Any]:
+    """The state object at the end of the path: its patches applied in order (RFC 7396)."""
+    state: Any = {}
+    for node in path:
+        if node.role == "state":
+            state = merge_patch(state, json.loads(node.text))
+    return state if isinstance(state, dict) else {}
+
+
+def merge_patch(target: Any, patch: Any) -> Any:
+    """RFC 7396: objects merge, null deletes, anything else replaces."""
+    if not isinstance(patch, dict):
+        return patch
+    merged = dict(target) if isinstance(target, dict) else {}
+    for name, value in patch.items():
+        if value is None:
+            merged.pop(name, None)
+        else:
+            merged[name] = merge_patch(merged.get(name), value)
+    return merged
+
+
+def attempt_start(path: Sequence[Node]) -> int | None:
+    """Where the newest attempt begins: the first assistant step after the last user message."""
+    last_user = max((index for index, node in enumerate(path) if node.role == "user"), default=-1)
+    steps = (i for i in range(last_user + 1, len(path)) if path[i].role in ("assistant", "tool"))
+    return next(steps, None)
+
+
+def find_call(path: Sequence[Node], call_id: str) -> int | None:
+    """The position of the newest message with an unanswered call of this id, or of any such call."""
+    answered = 0
+    found: int | None = None
+    for index in range(len(path) - 1, -1, -1):
+        message = path[index].message
+        answered += sum(result.call_id == call_id for result in message.results)
+        asked = sum(call.id == call_id for call in message.calls)
+        if asked > answered:
+            return index
+        if asked and found is None:
+            found = index
+        answered = max(0, answered - asked)
+    return found
+
+
+def results_end(path: Sequence[Node], call_at: int) -> int:
+    """The position after the run of results that follows the message at `call_at`."""
+    end = call_at + 1
+    while end < len(path) and path[end].role == "tool":
+        end += 1
+    return end
+
+
+def brief_call(call: ToolCall, limit: int = 80) -> str:
+    """A call in one line: `read(path=a.py)`, long values cut."""
+    shown = []
+    for name, value in call.object.items():
+        text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, sort_keys=True)
+        text = " ".join(text[: limit * 2].split())
+        shown.append(f"{name}={text if len(text) <= limit else text[: limit - 1] + '…'}")
+    line = f"{call.name}({', '.join(shown)})"
+    return line if len(line) <= 2 * limit else line[: 2 * limit - 1] + "…"
