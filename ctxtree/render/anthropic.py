@@ -11,8 +11,9 @@ from ctxtree.plan import Counter, Rendered, Said, Settings
 from ctxtree.render.arguments import arguments_object
 from ctxtree.render.attach import file_of, inline, is_image, is_pdf, link
 from ctxtree.render.dialects import known_dialect
+from ctxtree.render.fit import Rules
 from ctxtree.render.ids import ANTHROPIC
-from ctxtree.render.normal import Rules, normal
+from ctxtree.render.normal import normal
 from ctxtree.render.steps import Block, Ledger
 from ctxtree.render.tools import shaped
 from ctxtree.render.turns import Turn, divided

@@ -15,8 +15,8 @@ from typing import Any
 from ctxtree.errors import TargetError
 from ctxtree.model import Media, Reasoning
 from ctxtree.render.attach import file_of, inline, is_image, is_pdf, link
+from ctxtree.render.fit import Rules, never
 from ctxtree.render.ids import CHAT, MISTRAL
-from ctxtree.render.normal import Rules, never
 from ctxtree.render.steps import Ledger, Step
 
 ORIGINS = frozenset({"openai.chat", "openai"})

@@ -13,7 +13,8 @@ from ctxtree.plan import Counter, Rendered, Said, Settings
 from ctxtree.render.arguments import arguments_object
 from ctxtree.render.attach import file_of, inline, link, mime
 from ctxtree.render.dialects import known_dialect
-from ctxtree.render.normal import Rules, never, normal
+from ctxtree.render.fit import Rules, never
+from ctxtree.render.normal import normal
 from ctxtree.render.steps import Block, Ledger
 from ctxtree.render.tools import shaped, write_format
 from ctxtree.render.turns import Turn, divided

@@ -13,8 +13,9 @@ from ctxtree.model import Media, Opaque, Reasoning, ResultPart, Text, ToolCall, 
 from ctxtree.plan import Counter, Rendered, Said, Settings
 from ctxtree.render.attach import data_url, file_of, from_url, inline, is_image, is_pdf, link
 from ctxtree.render.dialects import known_dialect
+from ctxtree.render.fit import Rules
 from ctxtree.render.ids import RESPONSES
-from ctxtree.render.normal import Rules, normal
+from ctxtree.render.normal import normal
 from ctxtree.render.steps import Block, Ledger, Step
 from ctxtree.render.tools import shaped, write_format
 from ctxtree.render.weight import (

@@ -8,7 +8,8 @@ from typing import Any
 from ctxtree.model import Media, Opaque, Reasoning, Text, ToolCall, ToolResult
 from ctxtree.plan import Counter, Rendered, Said, Settings
 from ctxtree.render.dialects import known_dialect
-from ctxtree.render.normal import Rules, never, normal
+from ctxtree.render.fit import Rules, never
+from ctxtree.render.normal import normal
 from ctxtree.render.steps import Block, Ledger, Step, brief
 from ctxtree.render.weight import Tally
 

@@ -24,8 +24,8 @@ from ctxtree.tokens import (
 )
 
 __all__ = [
-    "MESSAGE_TOKENS", "REPLY_TOKENS", "Tally", "call_cost", "fields_cost", "json_cost", "media_cost", "name_cost",
-    "result_cost", "thought_cost",
+    "MESSAGE_TOKENS", "REPLY_TOKENS", "Tally", "call_cost", "fields_cost", "json_cost", "media_cost",
+    "name_cost", "result_cost", "thought_cost",
 ]  # fmt: skip
 
 

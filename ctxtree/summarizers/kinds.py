@@ -87,8 +87,7 @@ def modal(sentence: str) -> bool:
 
 def decides(low: str, words: frozenset[str]) -> bool:
     """True for a decision told by an assistant; "I'll use grep" is a step and no decision."""
-    step = low.startswith(("i'll", "i will", "let me", "let's", "我来"))
-    return not step and tables.DECIDES.found(low, words)
+    return tables.STEP.match(low) is None and tables.DECIDES.found(low, words)
 
 
 def leaves_open(low: str, words: frozenset[str]) -> bool:

@@ -136,6 +136,11 @@ DECIDES = cue(
     r"that)\b|\bsettled on\b|\bgoing with\b",
     r"决定|选用|采用|选择了|选定|定了|就用|敲定|确定用|最终方案|定为|拍板|改用",
 )
+STEP = re.compile(
+    r"(?:sorry|okay|ok|sure|done|yes|right)?[,.!]? ?(?:let me|let's|i(?:'ll|'ve| will| have| just| now)*"
+    r" (?!decid|chose|settle|agree|recommend))|我(?:来|先|会)"
+)
+"""What an assistant says of its own next or last step."""
 OBJECTS = cue(
     "wrong incorrect not no nope misunderstood broke forgot ignored missed got doesn't didn't does did still stop told asked too revert undo bad",
     r"\b(?:that|this|it)(?:'s| is| was) (?:completely |totally |still |all |just |also )?(?:wrong|"
@@ -168,6 +173,7 @@ LEAD = re.compile(
     r"^(?:(?:please|now|then|ok|okay|so|next|also|great|thanks|thank you|and|hi|hello|hey|well|first|"
     r"finally|alright|actually|good|perfect|cool|yes|just)"
     r"[\s,.!:—-]+)+"
+    r"|^(?:谢谢你?|多谢|好的?|嗯|那么?|行|可以|你好|您好|麻烦你?|对了|[\s，。！,.!、])+"
 )
 IMPERATIVES_TABLE = (
     "add adjust analyse analyze apply arrange ask assess audit backup book build bump bring "
@@ -193,7 +199,7 @@ WANTS = cue(
     "",
     r"\b(?:can|could|would|will) you\b|\bi(?:'d| would) like\b|\bi (?:want|need)\b|\blet's\b|"
     r"\bhelp me\b|\bplease\b|\bwe need to\b|\bgo on\b",
-    r"^(?:请|帮|麻烦|给我|把|我想|我要|我们来|继续|现在|然后|接着|再|写|改|查|看|找|做|加|删|跑|测|列|画|算|解释|总结|翻译|生成|创建|修复|部署|检查|分析|优化|"
+    r"^(?:请|帮|麻烦|给|把|我想|我要|我们来|继续|现在|然后|接着|再|写|改|查|看|找|做|加|删|跑|测|列|画|算|解释|总结|翻译|生成|创建|修复|部署|检查|分析|优化|"
     r"实现|重构|更新|发布|运行)",
     r"帮我|帮忙|请(?:你|帮|把|给|先|再|用|写|看)",
 )
