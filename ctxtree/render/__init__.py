@@ -21,23 +21,27 @@ __all__ = ["TARGETS", "Target", "plain", "target"]
 class Target:
     """One API. Called with messages, settings and a counter it gives the request.
 
-    `weigh` counts a finished payload anew; it equals `Rendered.tokens`.
+    `weigh` counts a finished payload anew; it equals `Rendered.tokens`. `extras` is what tools and
+    response format will cost, before anything is rendered (dialects may add to it).
     """
 
     name: str
     render: Callable[[Sequence[Said], Settings, Counter], Rendered]
     weigh: Callable[[Mapping[str, Any], Counter], int]
+    extras: Callable[[Settings, Counter], int]
 
     def __call__(self, said: Sequence[Said], settings: Settings, counter: Counter) -> Rendered:
         return self.render(said, settings, counter)
 
 
 TARGETS = {
-    "openai.chat": Target("openai.chat", openai_chat.render, openai_chat.weigh),
-    "openai.responses": Target("openai.responses", openai_responses.render, openai_responses.weigh),
-    "anthropic": Target("anthropic", anthropic.render, anthropic.weigh),
-    "gemini": Target("gemini", gemini.render, gemini.weigh),
-    "text": Target("text", text.render, text.weigh),
+    "openai.chat": Target("openai.chat", openai_chat.render, openai_chat.weigh, openai_chat.foreseen),
+    "openai.responses": Target(
+        "openai.responses", openai_responses.render, openai_responses.weigh, openai_responses.foreseen
+    ),
+    "anthropic": Target("anthropic", anthropic.render, anthropic.weigh, anthropic.foreseen),
+    "gemini": Target("gemini", gemini.render, gemini.weigh, gemini.foreseen),
+    "text": Target("text", text.render, text.weigh, text.foreseen),
 }
 ALIASES = {"openai": "openai.chat"}
 

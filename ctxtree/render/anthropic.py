@@ -15,7 +15,7 @@ from ctxtree.render.fit import Rules
 from ctxtree.render.ids import ANTHROPIC
 from ctxtree.render.normal import normal
 from ctxtree.render.steps import Block, Ledger
-from ctxtree.render.tools import shaped
+from ctxtree.render.tools import extras_tokens, shaped
 from ctxtree.render.turns import Turn, divided
 from ctxtree.render.weight import (
     MESSAGE_TOKENS,
@@ -82,6 +82,11 @@ def render(said: Sequence[Said], settings: Settings, counter: Counter) -> Render
     return tally.rendered(payload, tools_tokens(tools, counter) if tools else 0, ledger, REPLY_TOKENS)
 
 
+def foreseen(settings: Settings, counter: Counter) -> int:
+    """What tools and response format will cost."""
+    return extras_tokens(settings, "anthropic", counter)
+
+
 def weigh(payload: Mapping[str, Any], counter: Counter) -> int:
     """The tokens of a finished request, counted anew."""
     tools, system = payload.get("tools"), payload.get("system")
@@ -95,18 +100,17 @@ def weigh(payload: Mapping[str, Any], counter: Counter) -> int:
 def one_mode(turns: Sequence[Turn], ledger: Ledger) -> list[Turn]:
     """A tool loop thinks from its first message on, or not at all.
 
-    A loop is what the assistant says up to the next turn that is the user's alone.
+    A loop is what the assistant says up to the next turn without results.
     """
     out: list[Turn] = []
-    thinking = False
+    thinking = looping = False
     for turn in turns:
         if turn.role == "user":
-            thinking = thinking and any(isinstance(block.part, ToolResult) for block in turn.blocks)
             looping = any(isinstance(block.part, ToolResult) for block in turn.blocks)
             out.append(turn)
             continue
-        starts = isinstance(turn.blocks[0].part, Reasoning)
-        thinking = starts if not (out and looping) else thinking
+        if not looping:
+            thinking = isinstance(turn.blocks[0].part, Reasoning)
         out.append(turn if thinking else _unthinking(turn, ledger))
     return out
 

@@ -16,7 +16,7 @@ from ctxtree.render.dialects import known_dialect
 from ctxtree.render.fit import Rules, never
 from ctxtree.render.normal import normal
 from ctxtree.render.steps import Block, Ledger
-from ctxtree.render.tools import shaped, write_format
+from ctxtree.render.tools import extras_tokens, shaped, write_format
 from ctxtree.render.turns import Turn, divided
 from ctxtree.render.weight import (
     MESSAGE_TOKENS,
@@ -71,6 +71,11 @@ def render(said: Sequence[Said], settings: Settings, counter: Counter) -> Render
     if form:
         payload["generationConfig"] = form
     return tally.rendered(payload, extras(payload, counter), ledger, REPLY_TOKENS)
+
+
+def foreseen(settings: Settings, counter: Counter) -> int:
+    """What tools and response format will cost."""
+    return extras_tokens(settings, "gemini", counter)
 
 
 def weigh(payload: Mapping[str, Any], counter: Counter) -> int:

@@ -12,7 +12,7 @@ from ctxtree.render.dialects import SOUNDS, Dialect, adapted, declared, dialect_
 from ctxtree.render.ids import legal_name
 from ctxtree.render.normal import normal
 from ctxtree.render.steps import Block, Ledger, Step
-from ctxtree.render.tools import shaped, write_format
+from ctxtree.render.tools import extras_tokens, shaped, write_format
 from ctxtree.render.weight import (
     MESSAGE_TOKENS,
     REPLY_TOKENS,
@@ -51,6 +51,11 @@ def render(said: Sequence[Said], settings: Settings, counter: Counter) -> Render
     if form:
         payload["response_format"] = form
     return tally.rendered(payload, extras(payload, counter), ledger, REPLY_TOKENS)
+
+
+def foreseen(settings: Settings, counter: Counter) -> int:
+    """What tools and response format will cost."""
+    return extras_tokens(settings, "chat", counter)
 
 
 def weigh(payload: Mapping[str, Any], counter: Counter) -> int:

@@ -17,7 +17,7 @@ from ctxtree.render.fit import Rules
 from ctxtree.render.ids import RESPONSES
 from ctxtree.render.normal import normal
 from ctxtree.render.steps import Block, Ledger, Step
-from ctxtree.render.tools import shaped, write_format
+from ctxtree.render.tools import extras_tokens, shaped, write_format
 from ctxtree.render.weight import (
     MESSAGE_TOKENS,
     REPLY_TOKENS,
@@ -81,6 +81,11 @@ def render(said: Sequence[Said], settings: Settings, counter: Counter) -> Render
     if form:
         payload["text"] = {"format": form}
     return tally.rendered(payload, extras(payload, counter), ledger, REPLY_TOKENS)
+
+
+def foreseen(settings: Settings, counter: Counter) -> int:
+    """What tools and response format will cost."""
+    return extras_tokens(settings, "responses", counter)
 
 
 def weigh(payload: Mapping[str, Any], counter: Counter) -> int:

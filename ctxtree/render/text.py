@@ -34,6 +34,11 @@ def render(said: Sequence[Said], settings: Settings, counter: Counter) -> Render
     return tally.rendered({"text": tally.joined(pieces, JOINT)}, 0, ledger, 0)
 
 
+def foreseen(_settings: Settings, _counter: Counter) -> int:
+    """Nothing: a transcript holds no tools."""
+    return 0
+
+
 def weigh(payload: Mapping[str, Any], counter: Counter) -> int:
     """The tokens of a finished transcript, counted anew."""
     return counter(payload["text"])

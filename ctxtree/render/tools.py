@@ -11,6 +11,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from ctxtree.plan import Counter, Settings
+from ctxtree.tokens import format_tokens, tools_tokens
+
 Shape = Literal["chat", "responses", "anthropic", "gemini"]
 
 _DATED = re.compile(r"_\d{8}$")
@@ -89,6 +92,13 @@ def _write(tool: Tool, shape: Shape) -> dict[str, Any]:
     strict = {} if tool.strict is None else {"strict": tool.strict}
     body = {"name": tool.name, **said, "parameters": tool.parameters, **strict}
     return {"type": "function", "function": body} if shape == "chat" else {"type": "function", **body}
+
+
+def extras_tokens(settings: Settings, shape: Shape, counter: Counter) -> int:
+    """What tools and response format will cost in a target's shape."""
+    tools, _ = shaped(settings.tools, shape)
+    form = write_format(settings.response_format, shape) if settings.response_format else None
+    return tools_tokens(tools, counter) + format_tokens(form, counter)
 
 
 @dataclass(frozen=True, slots=True)
