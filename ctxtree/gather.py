@@ -55,7 +55,7 @@ def gather(source: Source, ask: Ask) -> tuple[Item, ...]:
     items += _state(source)
     items += _facts(source, ask)
     items += [_passage(passage) for passage in ask.retrieved]
-    if source.epoch is not None:
+    if source.epoch is not None and source.epoch.covered:
         items.append(_summary(source.epoch))
     items += _units(source)
     if ask.input is not None:

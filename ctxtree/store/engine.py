@@ -64,7 +64,7 @@ class Transactions:
             return self._run(work, writing=True)
 
     def _alone(self, work: Callable[[], T]) -> T:
-        """What `work` returns, with no other call of this process writing; for what no transaction may hold."""
+        """What `work` returns, run outside any transaction while no call of this process writes."""
         self._check_process()
         with self._lock:
             return self._patiently(work)

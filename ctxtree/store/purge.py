@@ -51,15 +51,22 @@ def _erase(connection: Connection, codec: Codec, tree: int, seq: int) -> None:
     row = reading.read_rows(connection, [seq])[0]
     if row.content is None or is_erased(row.content):
         return
-    node = reading.placed(connection, codec, [row])[0].node
+    digest = _message_hash(connection, codec, row)
     held = connection.execute(select(nodes.c.data, nodes.c.fingerprint).where(nodes.c.seq == seq)).one()
     sharers = sorted(connection.scalars(select(nodes.c.seq).where(nodes.c.tree == tree, nodes.c.same == seq)))
     if held.data is not None and sharers:
         _set(connection, sharers[:1], same=None, data=held.data)
         _set(connection, sharers[1:], same=sharers[0])
-    tombstone = erased(bytes.fromhex(node.message.hash))
-    _set(connection, [seq], same=None, fingerprint=None, data=tombstone)
+    _set(connection, [seq], same=None, fingerprint=None, data=erased(digest))
     _drop_unused(connection, codec, tree, codec.blob_hashes(row.content))
+
+
+def _message_hash(connection: Connection, codec: Codec, row: reading.NodeRow) -> bytes:
+    """What the tombstone keeps, so that its id can still be checked; zeros if the content is damaged."""
+    try:
+        return bytes.fromhex(reading.placed(connection, codec, [row])[0].node.message.hash)
+    except StoreError:
+        return bytes(32)
 
 
 def _set(connection: Connection, seqs: list[int], **values: object) -> None:
