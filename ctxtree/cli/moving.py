@@ -1,0 +1,139 @@
+"""add, fork, switch, edit, retry, back, find, merge, mark, state, remember: saying and moving."""
+
+from __future__ import annotations
+
+import json as json_text
+import sys
+
+import typer
+
+from ctxtree.cli import show
+from ctxtree.cli.compiling import JSON
+from ctxtree.cli.opening import tree_of
+from ctxtree.errors import AmbiguousBacktrack
+from ctxtree.exporting import headline
+from ctxtree.importers import messages_from
+from ctxtree.model import Node
+
+
+def _at(context: typer.Context, json: bool, node: Node | None, branch: str) -> None:
+    if context.obj.json or json:
+        show.data({"node": node.id if node else None, "branch": branch})
+    else:
+        show.line(f"{branch}: {node.id[:8]} {node.role}: {headline(node.message)}" if node else f"{branch}: (empty)")
+
+
+def add(context: typer.Context, role: str, text: str, json: bool = JSON) -> None:
+    """Store a message below the head; the tree is made if it is not there."""
+    options = context.obj
+    options.tree = options.tree or None
+    tree = tree_of(options, create=options.tree is not None)
+    (message,) = messages_from([{"role": role, "content": sys.stdin.read() if text == "-" else text}])
+    _at(context, json, tree.append(message), tree.branch)
+
+
+def fork(context: typer.Context, name: str, ref: str | None = typer.Argument(None), json: bool = JSON) -> None:
+    """A new branch at a node, active from now on."""
+    tree = tree_of(context.obj)
+    tree.fork(name, ref)
+    _at(context, json, tree.head, tree.branch)
+
+
+def switch(context: typer.Context, name: str, json: bool = JSON) -> None:
+    """Make another branch active."""
+    tree = tree_of(context.obj)
+    _at(context, json, tree.switch(name), tree.branch)
+
+
+def edit(context: typer.Context, ref: str, text: str, json: bool = JSON) -> None:
+    """A sibling of a node with new words, on a new branch."""
+    tree = tree_of(context.obj)
+    _at(context, json, tree.edit(ref, text), tree.branch)
+
+
+def retry(context: typer.Context, reason: str | None = typer.Option(None, "--reason"), json: bool = JSON) -> None:
+    """Mark the newest attempt failed and go back to the step before it."""
+    tree = tree_of(context.obj)
+    _at(context, json, tree.retry(reason), tree.branch)
+
+
+def back(context: typer.Context, words: str, reason: str | None = typer.Option(None, "--reason"), json: bool = JSON) -> None:
+    """Go back to what the words mean; asks on a terminal when that is unclear."""
+    tree = tree_of(context.obj)
+    try:
+        found = tree.backtrack(words, reason)
+    except AmbiguousBacktrack as unclear:
+        for number, one in enumerate(unclear.candidates, 1):
+            node = tree.node(one.node)  # type: ignore[attr-defined]
+            show.say(f"{number}. {node.id[:8]} {node.role}: {headline(node.message, 80)} ({one.why})")  # type: ignore[attr-defined]
+        if not sys.stdin.isatty():
+            raise
+        choice = typer.prompt("which one", type=int)
+        node = tree.node(unclear.candidates[choice - 1].node)  # type: ignore[attr-defined]
+        tree.fork(tree._auto(), node)
+        _at(context, json, node, tree.branch)
+        return
+    show.say(f"{found.why} (score {found.score:.2f})")
+    _at(context, json, found.node, found.branch)
+
+
+def find(context: typer.Context, words: str, json: bool = JSON) -> None:
+    """The nodes that words may mean, best first; nothing moves."""
+    tree = tree_of(context.obj)
+    found = tree.find(words)
+    if context.obj.json or json:
+        show.data(found)
+        return
+    show.rows(
+        ("score", "node", "words", "why"),
+        ((c.score, c.node[:8], headline(tree.node(c.node).message), c.why) for c in found.candidates),
+    )
+
+
+def merge(context: typer.Context, branch: str, note: str | None = typer.Option(None, "--note"), json: bool = JSON) -> None:
+    """Bring back what another branch found, as one node."""
+    tree = tree_of(context.obj)
+    _at(context, json, tree.merge(branch, note), tree.branch)
+
+
+def mark(
+    context: typer.Context, ref: str, failed: str | None = typer.Option(None, "--failed", help="The reason."),
+    pin: bool = typer.Option(False, "--pin"), label: str | None = typer.Option(None, "--label"),
+) -> None:  # fmt: skip
+    """Say something about a node."""
+    tree = tree_of(context.obj)
+    if failed is not None:
+        tree.fail(ref, failed)
+    if pin:
+        tree.pin(ref)
+    if label is not None:
+        tree.label(ref, label)
+
+
+def state(context: typer.Context, set_: list[str] = typer.Option([], "--set", help="k=v; v as JSON if it is."), json: bool = JSON) -> None:
+    """The state object here, or change it."""
+    del json
+    tree = tree_of(context.obj)
+    patch = {}
+    for pair in set_:
+        name, equals, text = pair.partition("=")
+        if not equals:
+            raise typer.BadParameter(f"{pair!r} is not k=v")
+        try:
+            patch[name] = json_text.loads(text)
+        except ValueError:
+            patch[name] = text
+    if patch:
+        tree.patch_state(patch)
+    show.data(tree.state)
+
+
+def remember(context: typer.Context, text: str, key: str | None = typer.Option(None, "--key")) -> None:
+    """Keep a fact for good."""
+    show.line(tree_of(context.obj).remember(text, key).key)
+
+
+COMMANDS = {
+    "add": add, "fork": fork, "switch": switch, "edit": edit, "retry": retry, "back": back, "find": find,
+    "merge": merge, "mark": mark, "state": state, "remember": remember,
+}  # fmt: skip

@@ -1,0 +1,69 @@
+"""From the command line's options to a store, a tree and what is asked of a compile."""
+
+from __future__ import annotations
+
+import io
+import sys
+from dataclasses import dataclass
+from typing import Any
+
+from ctxtree.api import Store, Tree, connect
+from ctxtree.errors import NotFound, PolicyError
+from ctxtree.policy import Policy
+from ctxtree.results import ImportReport
+
+
+@dataclass(slots=True)
+class Options:
+    """The options before the verb."""
+
+    store: str = "ctxtree.db"
+    tree: str | None = None
+    json: bool = False
+
+
+def store_of(options: Options) -> Store:
+    return connect(options.store)
+
+
+def tree_of(options: Options, create: bool = False) -> Tree:
+    """The tree that is meant: the one named, else the one used last."""
+    return store_of(options).tree(options.tree, create=create)
+
+
+def tree_from(options: Options, file: str | None, name: str | None) -> Tree:
+    """The tree of the store, or with a file the newest conversation in it (or `name`), in memory."""
+    if file is None:
+        return tree_of(options)
+    store = connect(":memory:")
+    report = imported(store, file)
+    names = [one.tree for one in report.conversations]
+    if not names:
+        raise NotFound(f"{file} holds no conversation")
+    if name is not None and name not in names:
+        raise NotFound(f"no conversation {name!r} in {file}; there are {len(names)}")
+    if report.skipped:
+        sys.stderr.write(f"{file}: {report.skipped} records left out; `ctxtree doctor` tells why\n")
+    return store.tree(name or names[-1])
+
+
+def imported(store: Store, file: str, format: str = "auto", name: str | None = None, strict: bool = False) -> ImportReport:  # noqa: A002
+    """Import a file, or standard input for `-`."""
+    if file != "-":
+        return store.import_file(file, format, name, strict)
+    return store.import_file(io.BytesIO(sys.stdin.buffer.read()), format, name, strict)
+
+
+def policy_of(text: str) -> Policy:
+    """`hybrid`, `trim`, `agent`, `stable`, `window:5`, or a policy as JSON."""
+    name, _, figure = text.partition(":")
+    if text.lstrip().startswith("{"):
+        return Policy.model_validate_json(text)
+    if name == "window":
+        if not figure.isdigit():
+            raise PolicyError(f"window needs a number of turns, such as window:5, not {figure!r}")
+        return Policy.window(int(figure))
+    presets: dict[str, Any] = {"hybrid": Policy.hybrid, "trim": Policy.trim, "agent": Policy.agent, "stable": Policy.stable}
+    if name not in presets:
+        raise PolicyError(f"no policy {name!r}; there are window:N, {', '.join(presets)}, or JSON")
+    return presets[name]()  # type: ignore[no-any-return]

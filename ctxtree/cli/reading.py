@@ -1,0 +1,81 @@
+"""import, export, formats, doctor, verify: logs and stores."""
+
+from __future__ import annotations
+
+import typer
+
+from ctxtree.api import connect
+from ctxtree.cli import show
+from ctxtree.cli.compiling import AT, JSON
+from ctxtree.cli.opening import imported, store_of, tree_of
+from ctxtree.importers import CODES, FORMATS
+from ctxtree.results import ImportReport
+
+
+def import_(
+    context: typer.Context, files: list[str], format: str = typer.Option("auto", "--format"),  # noqa: A002
+    name: str | None = typer.Option(None, "--name"), strict: bool = typer.Option(False, "--strict"), json: bool = JSON,
+) -> None:  # fmt: skip
+    """Read logs into the store. Exit code 3 if something was left out."""
+    store = store_of(context.obj)
+    reports = [imported(store, file, format, name, strict) for file in files]
+    if context.obj.json or json:
+        show.data(reports)
+    else:
+        for report in reports:
+            _told(report)
+    if any(report.skipped for report in reports):
+        raise typer.Exit(3)
+
+
+def _told(report: ImportReport) -> None:
+    for one in report.conversations:
+        show.line(
+            f"{one.tree}: {one.messages} messages, {one.added} new, {one.branches} branches, "
+            f"{len(one.issues)} issues, {one.skipped} left out ({report.format})"
+        )
+
+
+def doctor(context: typer.Context, file: str | None = typer.Argument(None), json: bool = JSON) -> None:
+    """What is wrong in a log, line by line, and what was done about it; without a file, in the store."""
+    if file is None:
+        verify(context, json)
+        return
+    report = imported(connect(":memory:"), file)
+    if context.obj.json or json:
+        show.data(report)
+        return
+    _told(report)
+    for issue in report.issues:
+        show.line(f"{issue.code}: {issue.message} ({CODES.get(issue.code, '')})")
+    if report.skipped:
+        raise typer.Exit(3)
+
+
+def verify(context: typer.Context, json: bool = JSON) -> None:
+    """Derive every id anew and check every link of the store."""
+    problems = store_of(context.obj).verify()
+    if context.obj.json or json:
+        show.data(problems)
+    for problem in () if json else problems:
+        show.line(f"{problem.code}: {problem.message}")
+    show.say(f"{len(problems)} problems")
+    if any(problem.code != "erased" for problem in problems):
+        raise typer.Exit(1)
+
+
+def export(
+    context: typer.Context, format: str = typer.Option("openai.chat", "--format"), at: str | None = AT, json: bool = JSON,  # noqa: A002
+) -> None:  # fmt: skip
+    """A path as messages or Markdown, or the whole tree as ctxtree, mermaid or dot."""
+    del json
+    made = tree_of(context.obj).export(format, at)
+    show.line(made.rstrip("\n")) if isinstance(made, str) else show.data(made)
+
+
+def formats(context: typer.Context, json: bool = JSON) -> None:
+    """The formats that `import` reads."""
+    show.data(list(FORMATS)) if context.obj.json or json else show.line("\n".join(FORMATS))
+
+
+COMMANDS = {"import": import_, "export": export, "formats": formats, "doctor": doctor, "verify": verify}
