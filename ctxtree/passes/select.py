@@ -93,9 +93,10 @@ class _Stage:
             gone = [i for i in rest if self.plan.items[i].turn < self.newest and i not in self.options.must]
             decided |= {i: self._left(self.plan.items[i]) for i in gone}
             rest = [i for i in rest if i not in decided]
-        room = self.room - self.options.summary
+        told = self.options.summary if self.old or len(rest) < len(self.kept) else 0
+        room = self.room - told
         if self._least(rest) > room:
-            room = max(room, self.hard - self.options.summary)
+            room = max(room, self.hard - told)
         stays = self.options.must | {i for i in rest if self.plan.items[i].kind == "message"}
         squeezed = self._least(rest) > room
         classes = [_options(self.plan.items[i], squeezed and i not in stays) for i in rest]
@@ -104,7 +105,19 @@ class _Stage:
             index = len(classes[place]) - 1 - chosen[place]
             item = self.plan.items[i]
             decided[i] = _shown(item, index) if index < len(item.forms) else self._left(item)
-        return self._with(decided, value, bound)
+        return self._with(self._fuller(decided, rest, self.high - told), value, bound)
+
+    def _fuller(self, decided: dict[int, Item], rest: Sequence[int], room: int) -> dict[int, Item]:
+        """What must stay, as full as the high watermark allows: the model needs the newest result next."""
+        room -= sum(decided[i].tokens for i in rest)
+        for i in sorted(self.options.must & set(rest), reverse=True):
+            item = decided[i]
+            for index in range(item.chosen):
+                if item.forms[index].tokens - item.tokens <= room:
+                    room -= item.forms[index].tokens - item.tokens
+                    decided[i] = item.show(index, "the newest step, as full as there is room for")
+                    break
+        return decided
 
     def _turns(self, indices: Sequence[int]) -> list[list[int]]:
         turns: dict[int, list[int]] = {}
