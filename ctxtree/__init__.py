@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from ctxtree.errors import (
     AmbiguousBacktrack,
@@ -46,7 +46,7 @@ __all__ = [
 ]  # fmt: skip
 
 
-def connect(url: str | Path, sync: str = "normal") -> Store:
+def connect(url: str | Path, sync: Literal["normal", "full"] = "normal") -> Store:
     """A store: a path, `":memory:"`, or a SQLAlchemy URL. See `ctxtree.api.connect`."""
     from ctxtree.api import connect as open_store
 
@@ -59,7 +59,7 @@ def compile_messages(
     budget: Budget | int,
     target: str = "openai.chat",
     summarizer: Any = None,
-    format: str = "openai.chat",  # noqa: A002
+    format: str = "openai.chat",
     **ask: Any,
 ) -> Context:
     """A plain list in, a context out; no store. Takes what `tree.compile` takes."""

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
-from typing import Any, BinaryIO, Self
+from typing import Any, BinaryIO, Literal, Self
 
 from ctxtree import compiling, exporting, importing, memory, syncing
 from ctxtree.compiler import Context, acompile_path, compile_path
@@ -23,10 +23,10 @@ from ctxtree.resolve import Resolution, resolve
 from ctxtree.results import Backtrack, Branch, Diff, Fact, ImportReport, Turn
 from ctxtree.store import connect as open_database
 from ctxtree.store.records import Draft
-from ctxtree.tree import attempt_start, find_call, fold_state, merge_patch, results_end
+from ctxtree.tree import attempt_start, fold_state, merge_patch
 
 
-def connect(url: str | Path, sync: str = "normal") -> Store:
+def connect(url: str | Path, sync: Literal["normal", "full"] = "normal") -> Store:
     """A store: a path, `":memory:"`, or a SQLAlchemy URL.
 
     `sync="full"` also survives a loss of power; `"normal"` survives the death of the process.
@@ -44,7 +44,9 @@ class Store:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         self.close()
 
     def close(self) -> None:
@@ -76,7 +78,11 @@ class Store:
         return tree
 
     def import_file(
-        self, path: str | Path | BinaryIO, format: str = "auto", name: str | None = None, strict: bool = False  # noqa: A002
+        self,
+        path: str | Path | BinaryIO,
+        format: str = "auto",
+        name: str | None = None,
+        strict: bool = False,
     ) -> ImportReport:
         """Every conversation of a log becomes a tree; one that is known gets what is new in it.
 
@@ -182,12 +188,12 @@ class Tree:
             self._open(self._auto(), self._id(at))
         return self._add([Draft(said, created_at or datetime.now(UTC), key)])[-1]
 
-    def extend(self, messages: Sequence[Any], format: str = "openai.chat") -> tuple[Node, ...]:  # noqa: A002
+    def extend(self, messages: Sequence[Any], format: str = "openai.chat") -> tuple[Node, ...]:
         """Store many messages in one transaction."""
         now = datetime.now(UTC)
         return self._add([Draft(message, now) for message in _messages(messages, format)])
 
-    def sync(self, messages: Sequence[Any], format: str = "openai.chat") -> tuple[Node, ...]:  # noqa: A002
+    def sync(self, messages: Sequence[Any], format: str = "openai.chat") -> tuple[Node, ...]:
         """Take a client's whole list: what is known is recognised, only the new tail is stored.
 
         An edited history becomes a branch. Gives the nodes that were added.
@@ -202,7 +208,14 @@ class Tree:
     ) -> Node:
         return self.append(Message(role="assistant", parts=(*_parts(text), *calls)), **options)
 
-    def tool(self, call_id: str, text: str | Sequence[Any], error: bool = False, name: str | None = None, **options: Any) -> Node:
+    def tool(
+        self,
+        call_id: str,
+        text: str | Sequence[Any],
+        error: bool = False,
+        name: str | None = None,
+        **options: Any,
+    ) -> Node:
         """The result of a call. `error=True` marks it as failed."""
         result = ToolResult(call_id=call_id, parts=_parts(text), error=error, name=name)
         return self.append(Message(role="tool", parts=(result,)), **options)
@@ -238,7 +251,9 @@ class Tree:
         path = self.path()
         start = self._attempt_start(path, at)
         attempt = path[start:]
-        failed = reason is not None or any(result.error for node in attempt for result in node.message.results)
+        failed = reason is not None or any(
+            result.error for node in attempt for result in node.message.results
+        )
         self.mark(attempt[-1], status="failed" if failed else "abandoned", reason=reason)
         before = path[start - 1] if start else None
         self._open(self._auto(), before.id if before else None)
@@ -249,7 +264,9 @@ class Tree:
         old = self.node(node)
         parts = (*_parts(text), *(part for part in old.message.parts if not isinstance(part, Text)))
         self._open(self._auto(), old.parent)
-        return self._add([Draft(Message(role=old.role, parts=parts, name=old.message.name), datetime.now(UTC))])[-1]
+        return self._add(
+            [Draft(Message(role=old.role, parts=parts, name=old.message.name), datetime.now(UTC))]
+        )[-1]
 
     def find(self, words: str) -> Resolution:
         """The nodes that words like "go back to that plan" may mean, best first; nothing moves."""
@@ -262,10 +279,13 @@ class Tree:
         """Fork where the words point and mark what was left. Raises rather than guess."""
         found = self.find(words)
         if not found.request or not found.candidates:
-            raise NoBacktrack("these words ask for no move" if not found.request else "nothing here fits these words")
+            raise NoBacktrack(
+                "these words ask for no move" if not found.request else "nothing here fits these words"
+            )
         if found.winner is None:
             raise AmbiguousBacktrack(
-                f"{len(found.candidates)} nodes fit about equally well; name one by its id or label", found.candidates
+                f"{len(found.candidates)} nodes fit about equally well; name one by its id or label",
+                found.candidates,
             )
         winner = self.node(found.winner.node)
         target = winner.parent if found.winner.at == "before" else winner.id
@@ -355,14 +375,18 @@ class Tree:
     def forget(self, key: str) -> None:
         self._database.forget_fact(self._history.tree, key)
 
-    def record_usage(self, node: str | Node, usage: Mapping[str, Any], context: Context | None = None) -> None:
+    def record_usage(
+        self, node: str | Node, usage: Mapping[str, Any], context: Context | None = None
+    ) -> None:
         """Keep a provider's usage with the node that it was for."""
         identity = self.node(node).id
         del context
         rows = self._database.turns(self._history.tree, branch=self._branch, limit=1)
         data = json.dumps(dict(usage), ensure_ascii=False, sort_keys=True).encode()
         turn = rows[-1].seq if rows else None
-        self._database.put_usage(self._history.tree, identity, turn, str(usage.get("model", "")), data, datetime.now(UTC))
+        self._database.put_usage(
+            self._history.tree, identity, turn, str(usage.get("model", "")), data, datetime.now(UTC)
+        )
         self._mark(identity, {"usage": dict(usage)})
 
     # -- compiling ---------------------------------------------------------------------
@@ -373,7 +397,9 @@ class Tree:
     ) -> Context:  # fmt: skip
         """The request for this path, and the report of it. Raises `BudgetError` or `TargetError`."""
         asked, source = self._source(at, budget, target, ask)
-        made = compile_path(source, asked, compiling.tools_for(self._history, self._desk, summarizer), summarizer)
+        made = compile_path(
+            source, asked, compiling.tools_for(self._history, self._desk, summarizer), summarizer
+        )
         return self._finish(source, asked, made, record)
 
     async def acompile(
@@ -386,7 +412,9 @@ class Tree:
         made = await acompile_path(source, asked, tools, summarizer)
         return self._finish(source, asked, made, record)
 
-    def _source(self, at: str | Node | None, budget: Budget | int, target: str, ask: dict[str, Any]) -> tuple[Any, Any]:
+    def _source(
+        self, at: str | Node | None, budget: Budget | int, target: str, ask: dict[str, Any]
+    ) -> tuple[Any, Any]:
         asked = compiling.asked(budget=budget, target=target, **ask)
         head = self._head if at is None else self._id(at)
         branch = self._branch if head == self._head else ""
@@ -404,12 +432,12 @@ class Tree:
         """Past compiles, newest last, each with its whole report."""
         turns = []
         for row in self._database.turns(self._history.tree, limit=limit):
-            data = self._database.turn(self._history.tree, row.seq).data
-            report = memory.unpack(data)["report"]
+            whole = self._database.turn(self._history.tree, row.seq)
+            report = memory.unpack(whole.data)["report"] if whole else {}
             turns.append(Turn(row.seq, row.branch, row.node, row.at, row.payload_hash, report))
         return tuple(turns)
 
-    def recall(self, id: str) -> str:  # noqa: A002
+    def recall(self, id: str) -> str:
         """The whole of what was condensed, by the id in its notice: the results of a node, or its words."""
         node = self.node(id)
         results = [result.text for result in node.message.results]
@@ -424,7 +452,7 @@ class Tree:
         """A networkx `DiGraph`, parent to child; attributes role, status, label, tokens, branch."""
         return exporting.graph(self)
 
-    def export(self, format: str = "openai.chat", at: str | Node | None = None) -> Any:  # noqa: A002
+    def export(self, format: str = "openai.chat", at: str | Node | None = None) -> Any:
         """The path as `openai.chat` or `anthropic` messages or `markdown`; the whole tree as `ctxtree`, `mermaid` or `dot`."""
         return exporting.export(self, format, at)
 
@@ -451,7 +479,8 @@ class Tree:
         done = self._database.append(self._history.tree, self._head, drafts, self._branch)
         if done.forked:
             warnings.warn(
-                f"another writer moved branch {self._branch!r}; these nodes are on {done.branch!r}", stacklevel=3
+                f"another writer moved branch {self._branch!r}; these nodes are on {done.branch!r}",
+                stacklevel=3,
             )
         self._history.extend(done.nodes)
         self._branch, self._head = done.branch, done.nodes[-1].id
@@ -523,7 +552,11 @@ def _remember(database: Any, tree: int | None, text: str, key: str | None) -> Fa
 
 def _message(given: Message | Mapping[str, Any]) -> Message:
     if isinstance(given, Message):
-        return Message.model_validate_json(json.dumps(clean(json.loads(given.canonical))[0])) if _dirty(given) else given
+        return (
+            Message.model_validate_json(json.dumps(clean(json.loads(given.canonical))[0]))
+            if _dirty(given)
+            else given
+        )
     (message,) = messages_from([given], "openai.chat")
     return message
 
@@ -532,7 +565,7 @@ def _dirty(message: Message) -> bool:
     return clean(json.loads(message.canonical))[1] > 0
 
 
-def _messages(given: Sequence[Any], format: str) -> list[Message]:  # noqa: A002
+def _messages(given: Sequence[Any], format: str) -> list[Message]:
     read: list[Message] = []
     for one in given:
         read += [_message(one)] if isinstance(one, Message) else messages_from([one], format)

@@ -59,7 +59,8 @@ def compact(
     if not path or (before - after < LEAST_GAIN * before and before <= plan.available):
         return None
     old = source.epoch
-    summary, signals = (old.summary if old else None), ()
+    summary: Summary | None = old.summary if old else None
+    signals: tuple[Signal, ...] = ()
     if chosen.hole is not None:
         request = _request(chosen.hole, source, ask, by, summary)
         found = known(request.key)

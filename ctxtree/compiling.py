@@ -31,7 +31,7 @@ def asked(
     policy: Policy | None = None,
     tools: Sequence[Mapping[str, Any]] = (),
     response_format: Mapping[str, Any] | None = None,
-    input: Any = None,  # noqa: A002
+    input: Any = None,
     retrieved: Sequence[Any] = (),
     counter: Any = None,
     dialect: str | None = None,
@@ -89,7 +89,9 @@ class Desk:
     branch: str | None = None
 
 
-def source_for(history: History, head: str | None, branch: str, facts: Sequence[str], ask: Ask, desk: Desk) -> Source:
+def source_for(
+    history: History, head: str | None, branch: str, facts: Sequence[str], ask: Ask, desk: Desk
+) -> Source:
     """Everything that the store holds for this path and this ask."""
     path = history.path(head)
     counts = history.counts(count_key(ask), path)
@@ -155,7 +157,8 @@ def recollect(history: History, branch: str, desk: Desk) -> None:
     desk.branch, desk.print, desk.fired = branch, None, ()
     rows = history.database.turns(history.tree, branch=branch, limit=1)
     if rows:
-        held = memory.unpack(history.database.turn(history.tree, rows[-1].seq).data)
+        turn = history.database.turn(history.tree, rows[-1].seq)
+        held = memory.unpack(turn.data) if turn else {"print": (), "fired": ()}
         desk.print = Print(tuple((name, code, size) for name, code, size in held["print"]))
         desk.fired = tuple(held["fired"])
 
@@ -167,7 +170,9 @@ def with_prefix(made: Compiled, before: Print | None) -> Compiled:
         prefix = PrefixReport(stable_tokens=0, break_at=-1, cause="the first request on this branch")
     else:
         tokens, at, name = Print.of(made.context.payload).against(before, report.tokens)
-        prefix = PrefixReport(stable_tokens=tokens, break_at=at, cause=_cause(at, name, report.compaction is not None))
+        prefix = PrefixReport(
+            stable_tokens=tokens, break_at=at, cause=_cause(at, name, report.compaction is not None)
+        )
     report = report.model_copy(update={"prefix": prefix})
     return replace(made, context=Context(made.context.payload, report))
 
@@ -185,7 +190,9 @@ def _cause(at: int, name: str, compacted: bool) -> str:
     }.get(name, "an earlier message changed: recalled text, a note, or the end of the path")
 
 
-def compile_list(messages: Sequence[Any], ask: Ask, summarizer: Any = None, format: str = "openai.chat") -> Context:  # noqa: A002
+def compile_list(
+    messages: Sequence[Any], ask: Ask, summarizer: Any = None, format: str = "openai.chat"
+) -> Context:
     """A plain list in, a context out; nothing is stored, so nothing can be recalled."""
     read = [one for given in messages for one in _as_messages(given, format)]
     nodes: list[Node] = []
@@ -197,7 +204,7 @@ def compile_list(messages: Sequence[Any], ask: Ask, summarizer: Any = None, form
     return made.context
 
 
-def _as_messages(given: Any, format: str) -> list[Message]:  # noqa: A002
+def _as_messages(given: Any, format: str) -> list[Message]:
     if isinstance(given, Message):
         return [given]
     if isinstance(given, Mapping):

@@ -56,13 +56,15 @@ def describe(nodes: Sequence[Node], telling: Telling) -> tuple[str, str]:
             if result.error:
                 call = calls.get(result.call_id)
                 tried = brief_call(call) if call else result.name or "a tool"
-                return _with_words(nodes, tried, telling), cut(notices.one_line(telling(result.text, LONGEST)), LONGEST)
+                return _with_words(nodes, tried), cut(
+                    notices.one_line(telling(result.text, LONGEST)), LONGEST
+                )
     last_calls = [brief_call(call) for node in nodes for call in node.message.calls][-2:]
     tried = ", ".join(last_calls)
-    return _with_words(nodes, tried, telling), ""
+    return _with_words(nodes, tried), ""
 
 
-def _with_words(nodes: Sequence[Node], tried: str, telling: Telling) -> str:
+def _with_words(nodes: Sequence[Node], tried: str) -> str:
     words = next((node.text for node in nodes if node.role == "assistant" and node.text.strip()), "")
     said = cut(notices.one_line(words[:400]), 80)
     if tried and said:

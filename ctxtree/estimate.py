@@ -168,7 +168,7 @@ def _words(text: str) -> int:
 
 def _digits(text: str) -> int:
     """Groups of three; a space before digits is a token of its own."""
-    groups = _DIGITS.findall(text)
+    groups: list[str] = _DIGITS.findall(text)
     return 1000 * (len(groups) + sum(group[0] == " " for group in groups))
 
 

@@ -99,7 +99,9 @@ class History:
         found: dict[str, DeadEnd] = {}
         for identity, held in self.marks().items():
             status = held.get("status") or {}
-            told = status.get("status") == "failed" or (status.get("status") == "abandoned" and status.get("reason"))
+            told = status.get("status") == "failed" or (
+                status.get("status") == "abandoned" and status.get("reason")
+            )
             if told and identity not in on_path:
                 attempt = self._attempt(identity, on_path)
                 if attempt is not None:
@@ -127,10 +129,7 @@ class History:
     def resolve(self, ref: str, head: str | None) -> str | None:
         """A reference as a node id: HEAD, HEAD~2, branch, label, full id, unique prefix; None for an empty HEAD."""
         name, back = _split(ref)
-        if name in ("HEAD", ""):
-            found = head
-        else:
-            found = self._named(name)
+        found = head if name in ("HEAD", "") else self._named(name)
         return self._up(found, back, ref)
 
     def _named(self, name: str) -> str | None:

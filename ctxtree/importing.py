@@ -39,8 +39,6 @@ def _into(database: Any, name: str, conversation: Conversation) -> Imported:
     ids: dict[str, str] = {}
     parents: dict[str, None] = {}
     marks: list[Mark] = []
-    known = {mark.node for mark in ()}
-    del known
     nodes = _nodes(conversation, ids, parents, marks)
     added = database.insert(row.id, nodes)
     held = {(mark.node, mark.name) for mark in database.marks(row.id)} if marks else set()
@@ -71,7 +69,9 @@ def _nodes(
         ids[draft.source] = node.id
         if parent:
             parents[parent] = None
-        marks += [Mark(node=node.id, name=mark, value=value, at=draft.created_at) for mark, value in draft.marks]
+        marks += [
+            Mark(node=node.id, name=mark, value=value, at=draft.created_at) for mark, value in draft.marks
+        ]
         yield node
 
 

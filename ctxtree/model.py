@@ -130,9 +130,7 @@ class ToolResult(Value):
         return "\n".join(part.text for part in self.parts if isinstance(part, Text))
 
 
-Part = Annotated[
-    Text | Reasoning | ToolCall | ToolResult | Media | Opaque, Field(discriminator="type")
-]
+Part = Annotated[Text | Reasoning | ToolCall | ToolResult | Media | Opaque, Field(discriminator="type")]
 
 
 class Message(Value):
@@ -255,7 +253,8 @@ def lean(value: Any) -> Any:
         return {
             name: lean(held)
             for name, held in value.__dict__.items()
-            if name in fields and (name == "type" or held != fields[name].default)
+            if name in fields
+            and (name == "type" or held != fields[name].default)
             and not (isinstance(held, dict) and not held)
         }
     if isinstance(value, tuple):

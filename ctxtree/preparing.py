@@ -140,13 +140,17 @@ def _shared(plan: Plan) -> Plan:
 
 def settled(plan: Plan, ask: Ask, recall_ids: bool) -> Plan:
     """Items that an epoch shortened, in that form again: a pure function of the item and the policy."""
-    short = [i for i, item in enumerate(plan.items) if item.chosen == 0 and item.level in ("condensed", "stub")]
+    short = [
+        i for i, item in enumerate(plan.items) if item.chosen == 0 and item.level in ("condensed", "stub")
+    ]
     if not short:
         return plan
     offered = condense(ask, recall_ids)(plan.with_items([plan.items[i] for i in short]))
     items = list(plan.items)
     for i, item in zip(short, offered.items, strict=True):
-        index = next((n for n, form in enumerate(item.forms) if form.level == item.level), len(item.forms) - 1)
+        index = next(
+            (n for n, form in enumerate(item.forms) if form.level == item.level), len(item.forms) - 1
+        )
         items[i] = item.show(index, "as decided at the last compaction")
     return plan.with_items(items)
 

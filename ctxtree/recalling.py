@@ -32,7 +32,9 @@ class Reader:
         asked = self._words.terms(query, reach=REACH)
         groups = sittings(items[i].when for i in places)
         together = self._index.group_scores(asked, groups) if len(set(groups)) > 1 else None
-        found = smooth(self._index.scores(asked, upto=len(places)), len(places), (0.4, 0.2, 0.1), groups, together)
+        found = smooth(
+            self._index.scores(asked, upto=len(places)), len(places), (0.4, 0.2, 0.1), groups, together
+        )
         shares = relevance(found, self._index.ideal(asked, upto=len(places)))
         return {places[unit]: share for unit, share in shares.items()}
 

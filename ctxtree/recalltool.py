@@ -22,7 +22,9 @@ def recall_tool(target: str = "openai.chat") -> Mapping[str, Any]:
     if name == "anthropic":
         return {"name": NAME, "description": DESCRIPTION, "input_schema": PARAMETERS}
     if name == "gemini":
-        return {"functionDeclarations": [{"name": NAME, "description": DESCRIPTION, "parameters": PARAMETERS}]}
+        return {
+            "functionDeclarations": [{"name": NAME, "description": DESCRIPTION, "parameters": PARAMETERS}]
+        }
     function = {"name": NAME, "description": DESCRIPTION, "parameters": PARAMETERS}
     if name == "openai.responses":
         return {"type": "function", **function}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from ctxtree.compaction import Compaction
 from ctxtree.gather import Ask, Source
@@ -31,7 +31,7 @@ class Story:
     compaction: CompactionReport | None = None
     epoch: Epoch | None = None
     signals: tuple[Signal, ...] = ()
-    selection: SelectionReport = SelectionReport()
+    selection: SelectionReport = field(default_factory=SelectionReport)
 
     def under(self, plan: Plan) -> Story:
         """With the fill of the first plan, which alerts look at."""

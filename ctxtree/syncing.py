@@ -34,8 +34,10 @@ def append_result(tree: Tree, draft: Draft) -> Node:
         return tree._add([draft])[-1]
     branch, other, place = elsewhere
     end = results_end(other, place)
-    done = tree._database.append(tree._history.tree, other[end - 1].id, [draft], branch if end == len(other) else None)
-    return done.nodes[-1]  # type: ignore[no-any-return]
+    done = tree._database.append(
+        tree._history.tree, other[end - 1].id, [draft], branch if end == len(other) else None
+    )
+    return done.nodes[-1]
 
 
 def _chain(tree: Tree, path: Sequence[Node], at: int, draft: Draft) -> Node:
@@ -44,14 +46,16 @@ def _chain(tree: Tree, path: Sequence[Node], at: int, draft: Draft) -> Node:
         return tree._add([draft])[-1]
     for _ in range(8):
         try:
-            done = tree._database.append(tree._history.tree, tree._head, [draft], tree._branch, if_moved="raise")
+            done = tree._database.append(
+                tree._history.tree, tree._head, [draft], tree._branch, if_moved="raise"
+            )
         except ConflictError:
             if not _follow(tree):
                 return tree._add([draft])[-1]
             continue
         tree._history.extend(done.nodes)
         tree._head = done.nodes[-1].id
-        return done.nodes[-1]  # type: ignore[no-any-return]
+        return done.nodes[-1]
     return tree._add([draft])[-1]
 
 
@@ -65,7 +69,7 @@ def _follow(tree: Tree) -> bool:
     beyond = moved[ids.index(tree._head) + 1 :]
     if any(node.role != "tool" for node in beyond):
         return False
-    tree._head = row.head
+    tree._head = moved[-1].id
     return True
 
 
@@ -98,7 +102,9 @@ def sync(tree: Tree, messages: Sequence[Message]) -> tuple[Node, ...]:
 
 
 def _has_system(tree: Tree, system: Message) -> bool:
-    return any(node.role in ("system", "developer") and node.message.hash == system.hash for node in tree.path())
+    return any(
+        node.role in ("system", "developer") and node.message.hash == system.hash for node in tree.path()
+    )
 
 
 def _stand(tree: Tree, here: str | None) -> None:

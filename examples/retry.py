@@ -6,7 +6,9 @@ from ctxtree import ToolCall
 with ctxtree.connect(":memory:") as store:
     tree = store.tree("lexer")
     tree.user("Fix the failing test.")
-    tree.assistant("Rewriting the lexer.", calls=[ToolCall(id="c1", name="pytest", arguments={"path": "tests"})])
+    tree.assistant(
+        "Rewriting the lexer.", calls=[ToolCall(id="c1", name="pytest", arguments={"path": "tests"})]
+    )
     trace = "\n".join(f"  File lexer.py, line {line}" for line in range(200))
     tree.tool("c1", f"{trace}\nImportError: no module named foo", error=True)
 

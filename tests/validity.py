@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 Json = Mapping[str, Any]
@@ -243,9 +244,9 @@ def _dialect(messages: Sequence[Json], dialect: str) -> Iterator[str]:
     if dialect in ("mistral", "bedrock") and roles[-1] not in ("user", "tool"):
         yield "last message is the assistant's"
     spoken = [m["role"] for m in messages if m["role"] in ("user", "assistant") and not m.get("tool_calls")]
-    if strings and any(one == other for one, other in zip(spoken, spoken[1:], strict=False)):
+    if strings and any(one == other for one, other in pairwise(spoken)):
         yield "user and assistant do not alternate"
-    if any(one == "tool" and other == "user" for one, other in zip(roles, roles[1:], strict=False)):
+    if any(one == "tool" and other == "user" for one, other in pairwise(roles)):
         yield "user directly after a result"
     calls = [call for message in messages for call in message.get("tool_calls", ())]
     if dialect == "mistral" and not all(NINE.fullmatch(call["id"]) for call in calls):

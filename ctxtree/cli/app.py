@@ -17,7 +17,9 @@ app = typer.Typer(
 def options(
     context: typer.Context,
     store: str = typer.Option("ctxtree.db", envvar="CTXTREE_STORE", help="A file or a database URL."),
-    tree: str | None = typer.Option(None, envvar="CTXTREE_TREE", help="The tree; the one used last if none is named."),
+    tree: str | None = typer.Option(
+        None, envvar="CTXTREE_TREE", help="The tree; the one used last if none is named."
+    ),
     json: bool = typer.Option(False, "--json", help="One JSON document on stdout."),
 ) -> None:
     context.obj = Options(store, tree, json)

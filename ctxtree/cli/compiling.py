@@ -18,7 +18,9 @@ FILE = typer.Argument(None, help="A log of any format that `import` reads, or - 
 AT = typer.Option(None, "--at", help="Compile for this node instead of the head.")
 BUDGET = typer.Option(8000, "--budget", help="The window, in tokens.")
 RESERVE = typer.Option(0, "--reserve", help="Tokens kept for the answer.")
-TARGET = typer.Option("openai.chat", "--target", help="openai.chat, openai.responses, anthropic, gemini or text.")
+TARGET = typer.Option(
+    "openai.chat", "--target", help="openai.chat, openai.responses, anthropic, gemini or text."
+)
 INPUT = typer.Option(None, "--input", help="What the user says now.")
 POLICY = typer.Option("hybrid", "--policy", help="hybrid, window:N, trim, agent, stable, or JSON.")
 NAME = typer.Option(None, "--name", help="Which conversation of the file.")
@@ -36,7 +38,7 @@ def _context(
 
 def compile_(
     context: typer.Context, file: str | None = FILE, at: str | None = AT, budget: int = BUDGET, reserve: int = RESERVE,
-    target: str = TARGET, input: str | None = INPUT, policy: str = POLICY, name: str | None = NAME,  # noqa: A002
+    target: str = TARGET, input: str | None = INPUT, policy: str = POLICY, name: str | None = NAME,
     report: bool = typer.Option(False, "--report", help="The report instead of the payload."), json: bool = JSON,
 ) -> None:  # fmt: skip
     """The request for a path: payload on stdout, one line of figures on stderr."""
@@ -68,7 +70,7 @@ def figures(made: Context) -> str:
 
 def explain(
     context: typer.Context, file: str | None = FILE, at: str | None = AT, budget: int = BUDGET, reserve: int = RESERVE,
-    target: str = TARGET, input: str | None = INPUT, policy: str = POLICY, name: str | None = NAME, json: bool = JSON,  # noqa: A002
+    target: str = TARGET, input: str | None = INPUT, policy: str = POLICY, name: str | None = NAME, json: bool = JSON,
 ) -> None:  # fmt: skip
     """Every item of a request: where it stands, how much of it, what it costs and why."""
     made = _context(context.obj, file, at, budget, reserve, target, input, policy, name)
@@ -101,11 +103,17 @@ def why(context: typer.Context, node: str, json: bool = JSON) -> None:
     for turn in tree.turns():
         for item in turn.report["items"]:
             if identity in item["nodes"]:
-                story.append({"turn": turn.seq, "branch": turn.branch} | {k: item[k] for k in ("kind", "zone", "level", "tokens", "full_tokens", "reason")})
+                story.append(
+                    {"turn": turn.seq, "branch": turn.branch}
+                    | {k: item[k] for k in ("kind", "zone", "level", "tokens", "full_tokens", "reason")}
+                )
     if context.obj.json or json:
         show.data(story)
     else:
-        show.rows(("turn", "branch", "kind", "zone", "level", "tokens", "full", "reason"), (list(one.values()) for one in story))
+        show.rows(
+            ("turn", "branch", "kind", "zone", "level", "tokens", "full", "reason"),
+            (list(one.values()) for one in story),
+        )
 
 
 def turns(context: typer.Context, limit: int = typer.Option(20, "--limit"), json: bool = JSON) -> None:

@@ -30,12 +30,19 @@ def branches(context: typer.Context, json: bool = JSON) -> None:
     )  # fmt: skip
 
 
-def tree(context: typer.Context, all: bool = typer.Option(False, "--all", help="Every node."), json: bool = JSON) -> None:  # noqa: A002
+def tree(
+    context: typer.Context, all: bool = typer.Option(False, "--all", help="Every node."), json: bool = JSON
+) -> None:
     """Draw the tree: forks and heads, with runs of single steps folded; `--all` shows each node."""
     handle = tree_of(context.obj)
     graph = handle.graph()
     if context.obj.json or json:
-        show.data([{"id": node, **held, "parents": list(graph.predecessors(node))} for node, held in graph.nodes(data=True)])
+        show.data(
+            [
+                {"id": node, **held, "parents": list(graph.predecessors(node))}
+                for node, held in graph.nodes(data=True)
+            ]
+        )
         return
     names: dict[str, list[str]] = {}
     for branch in handle.branches():
@@ -47,7 +54,12 @@ def tree(context: typer.Context, all: bool = typer.Option(False, "--all", help="
         folded = 0
         children = list(graph.successors(node))
         _draw(handle, graph, node, indent, last, names)
-        while not all and len(children) == 1 and children[0] not in names and len(list(graph.successors(children[0]))) == 1:
+        while (
+            not all
+            and len(children) == 1
+            and children[0] not in names
+            and len(list(graph.successors(children[0]))) == 1
+        ):
             folded, children = folded + 1, list(graph.successors(children[0]))
         deeper = indent if len(children) <= 1 and indent == "" else indent + ("   " if last else "│  ")
         if folded:
@@ -71,7 +83,9 @@ def log(context: typer.Context, limit: int = typer.Option(50, "--limit"), json: 
     if context.obj.json or json:
         show.data([{"id": node.id, "role": node.role, "text": node.text} for node in path])
         return
-    show.rows(("node", "role", "words"), ((node.id[:8], node.role, headline(node.message, 100)) for node in path))
+    show.rows(
+        ("node", "role", "words"), ((node.id[:8], node.role, headline(node.message, 100)) for node in path)
+    )
 
 
 def show_(context: typer.Context, ref: str, json: bool = JSON) -> None:
@@ -80,9 +94,19 @@ def show_(context: typer.Context, ref: str, json: bool = JSON) -> None:
     node = handle.node(ref)
     marks = handle.marks(node)
     if context.obj.json or json:
-        show.data({"id": node.id, "parents": node.parents, "attempt": node.attempt, "message": lean(node.message), "marks": marks})
+        show.data(
+            {
+                "id": node.id,
+                "parents": node.parents,
+                "attempt": node.attempt,
+                "message": lean(node.message),
+                "marks": marks,
+            }
+        )
         return
-    show.line(f"{node.id}  {node.role}  attempt {node.attempt}\n{handle.export('markdown', node).rsplit('### ', 1)[-1].rstrip()}")
+    show.line(
+        f"{node.id}  {node.role}  attempt {node.attempt}\n{handle.export('markdown', node).rsplit('### ', 1)[-1].rstrip()}"
+    )
     for name, value in marks.items():
         show.line(f"{name}: {value}")
 
@@ -91,14 +115,20 @@ def diff(context: typer.Context, a: str, b: str, json: bool = JSON) -> None:
     """What two places have beyond their last common node."""
     found = tree_of(context.obj).diff(a, b)
     if context.obj.json or json:
-        show.data({"ancestor": found.ancestor and found.ancestor.id, "left": [n.id for n in found.left], "right": [n.id for n in found.right]})
+        show.data(
+            {
+                "ancestor": found.ancestor and found.ancestor.id,
+                "left": [n.id for n in found.left],
+                "right": [n.id for n in found.right],
+            }
+        )
         return
     for sign, nodes in (("<", found.left), (">", found.right)):
         for node in nodes:
             show.line(f"{sign} {node.id[:8]} {node.role}: {headline(node.message, 100)}")
 
 
-def recall(context: typer.Context, id: str) -> None:  # noqa: A002
+def recall(context: typer.Context, id: str) -> None:
     """The whole of what was condensed."""
     show.line(tree_of(context.obj).recall(id))
 
@@ -106,7 +136,9 @@ def recall(context: typer.Context, id: str) -> None:  # noqa: A002
 def facts(context: typer.Context, json: bool = JSON) -> None:
     """Long-term facts."""
     found = tree_of(context.obj).facts
-    show.data(found) if context.obj.json or json else show.rows(("key", "scope", "fact"), ((f.key, f.scope, f.text) for f in found))
+    show.data(found) if context.obj.json or json else show.rows(
+        ("key", "scope", "fact"), ((f.key, f.scope, f.text) for f in found)
+    )
 
 
 COMMANDS = {

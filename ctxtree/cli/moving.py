@@ -20,7 +20,9 @@ def _at(context: typer.Context, json: bool, node: Node | None, branch: str) -> N
     if context.obj.json or json:
         show.data({"node": node.id if node else None, "branch": branch})
     else:
-        show.line(f"{branch}: {node.id[:8]} {node.role}: {headline(node.message)}" if node else f"{branch}: (empty)")
+        show.line(
+            f"{branch}: {node.id[:8]} {node.role}: {headline(node.message)}" if node else f"{branch}: (empty)"
+        )
 
 
 def add(context: typer.Context, role: str, text: str, json: bool = JSON) -> None:
@@ -32,7 +34,9 @@ def add(context: typer.Context, role: str, text: str, json: bool = JSON) -> None
     _at(context, json, tree.append(message), tree.branch)
 
 
-def fork(context: typer.Context, name: str, ref: str | None = typer.Argument(None), json: bool = JSON) -> None:
+def fork(
+    context: typer.Context, name: str, ref: str | None = typer.Argument(None), json: bool = JSON
+) -> None:
     """A new branch at a node, active from now on."""
     tree = tree_of(context.obj)
     tree.fork(name, ref)
@@ -51,13 +55,17 @@ def edit(context: typer.Context, ref: str, text: str, json: bool = JSON) -> None
     _at(context, json, tree.edit(ref, text), tree.branch)
 
 
-def retry(context: typer.Context, reason: str | None = typer.Option(None, "--reason"), json: bool = JSON) -> None:
+def retry(
+    context: typer.Context, reason: str | None = typer.Option(None, "--reason"), json: bool = JSON
+) -> None:
     """Mark the newest attempt failed and go back to the step before it."""
     tree = tree_of(context.obj)
     _at(context, json, tree.retry(reason), tree.branch)
 
 
-def back(context: typer.Context, words: str, reason: str | None = typer.Option(None, "--reason"), json: bool = JSON) -> None:
+def back(
+    context: typer.Context, words: str, reason: str | None = typer.Option(None, "--reason"), json: bool = JSON
+) -> None:
     """Go back to what the words mean; asks on a terminal when that is unclear."""
     tree = tree_of(context.obj)
     try:
@@ -90,7 +98,9 @@ def find(context: typer.Context, words: str, json: bool = JSON) -> None:
     )
 
 
-def merge(context: typer.Context, branch: str, note: str | None = typer.Option(None, "--note"), json: bool = JSON) -> None:
+def merge(
+    context: typer.Context, branch: str, note: str | None = typer.Option(None, "--note"), json: bool = JSON
+) -> None:
     """Bring back what another branch found, as one node."""
     tree = tree_of(context.obj)
     _at(context, json, tree.merge(branch, note), tree.branch)
@@ -110,7 +120,11 @@ def mark(
         tree.label(ref, label)
 
 
-def state(context: typer.Context, set_: list[str] = typer.Option([], "--set", help="k=v; v as JSON if it is."), json: bool = JSON) -> None:
+def state(
+    context: typer.Context,
+    set_: list[str] = typer.Option([], "--set", help="k=v; v as JSON if it is."),
+    json: bool = JSON,
+) -> None:
     """The state object here, or change it."""
     del json
     tree = tree_of(context.obj)

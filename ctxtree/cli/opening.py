@@ -47,7 +47,9 @@ def tree_from(options: Options, file: str | None, name: str | None) -> Tree:
     return store.tree(name or names[-1])
 
 
-def imported(store: Store, file: str, format: str = "auto", name: str | None = None, strict: bool = False) -> ImportReport:  # noqa: A002
+def imported(
+    store: Store, file: str, format: str = "auto", name: str | None = None, strict: bool = False
+) -> ImportReport:
     """Import a file, or standard input for `-`."""
     if file != "-":
         return store.import_file(file, format, name, strict)
@@ -63,7 +65,12 @@ def policy_of(text: str) -> Policy:
         if not figure.isdigit():
             raise PolicyError(f"window needs a number of turns, such as window:5, not {figure!r}")
         return Policy.window(int(figure))
-    presets: dict[str, Any] = {"hybrid": Policy.hybrid, "trim": Policy.trim, "agent": Policy.agent, "stable": Policy.stable}
+    presets: dict[str, Any] = {
+        "hybrid": Policy.hybrid,
+        "trim": Policy.trim,
+        "agent": Policy.agent,
+        "stable": Policy.stable,
+    }
     if name not in presets:
         raise PolicyError(f"no policy {name!r}; there are window:N, {', '.join(presets)}, or JSON")
     return presets[name]()  # type: ignore[no-any-return]

@@ -13,7 +13,7 @@ from ctxtree.results import ImportReport
 
 
 def import_(
-    context: typer.Context, files: list[str], format: str = typer.Option("auto", "--format"),  # noqa: A002
+    context: typer.Context, files: list[str], format: str = typer.Option("auto", "--format"),
     name: str | None = typer.Option(None, "--name"), strict: bool = typer.Option(False, "--strict"), json: bool = JSON,
 ) -> None:  # fmt: skip
     """Read logs into the store. Exit code 3 if something was left out."""
@@ -65,7 +65,7 @@ def verify(context: typer.Context, json: bool = JSON) -> None:
 
 
 def export(
-    context: typer.Context, format: str = typer.Option("openai.chat", "--format"), at: str | None = AT, json: bool = JSON,  # noqa: A002
+    context: typer.Context, format: str = typer.Option("openai.chat", "--format"), at: str | None = AT, json: bool = JSON,
 ) -> None:  # fmt: skip
     """A path as messages or Markdown, or the whole tree as ctxtree, mermaid or dot."""
     del json

@@ -74,7 +74,7 @@ def _detected(source: Source) -> str:
 
 def read(
     path: str | Path | BinaryIO,
-    format: str = "auto",  # noqa: A002
+    format: str = "auto",
     strict: bool = False,
 ) -> Iterator[Conversation]:
     """The conversations of a file, one at a time. Consume one's drafts before taking the next.

@@ -7,6 +7,7 @@ one step below the fractional bound, which comes for free.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 Option = tuple[int, float]
 """Cost in tokens, value."""
@@ -46,7 +47,7 @@ def knapsack(classes: Sequence[Sequence[Option]], room: int) -> tuple[list[int],
     steps = [
         (-_slope(classes[number], low, high), -number, place)
         for number, kept in enumerate(hulls)
-        for place, (low, high) in enumerate(zip(kept, kept[1:], strict=False))
+        for place, (low, high) in enumerate(pairwise(kept))
     ]
     steps.sort()
     chosen = [0] * len(classes)

@@ -34,7 +34,7 @@ class Order:
             keyed.append(((rank, place, index), replace(item, zone=zone)))
         return plan.with_items([item for _, item in sorted(keyed, key=lambda pair: pair[0])])
 
-    def _asked(self, plan: Plan) -> int:
+    def _asked(self, plan: Plan) -> float:
         if any(item.kind == "input" for item in plan.items):
             return LAST
         users = [
@@ -44,7 +44,7 @@ class Order:
         ]
         return max(users, default=LAST)
 
-    def _seat(self, item: Item, layout: str, recent: int, asked: int) -> tuple[Zone, int, float]:
+    def _seat(self, item: Item, layout: str, recent: int, asked: float) -> tuple[Zone, int, float]:
         place = float(self.places.get(item.nodes[0], 0)) if item.nodes else 0.0
         if item.kind in ("tools", "system"):
             return "head", 0 if item.kind == "tools" else 1, place

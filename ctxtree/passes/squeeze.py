@@ -57,7 +57,9 @@ def _shortened(plan: Plan, indices: Sequence[int], code: str) -> Plan:
         if form is None or form.tokens >= item.tokens:
             continue
         shorter = replace(item, forms=(*item.forms, form), level=form.level, chosen=len(item.forms))
-        shorter = replace(shorter, reason=f"cut from {item.tokens} to {form.tokens} tokens: it must stay and did not fit")
+        shorter = replace(
+            shorter, reason=f"cut from {item.tokens} to {form.tokens} tokens: it must stay and did not fit"
+        )
         signal = Signal(code=code, message=shorter.reason, nodes=item.nodes)
         plan = replace(plan, items=_put(plan, i, shorter), degraded=(*plan.degraded, signal))
     return plan
@@ -69,7 +71,9 @@ def _without(plan: Plan, indices: Sequence[int]) -> Plan:
         if excess(plan) <= 0 or item.shown is None or not item.tokens:
             continue
         if item.kind == "summary":
-            gone = replace(item, forms=(replace(item.forms[0], messages=(), tokens=0),), reason="no room for its words")
+            gone = replace(
+                item, forms=(replace(item.forms[0], messages=(), tokens=0),), reason="no room for its words"
+            )
         else:
             gone = item.hide("dropped", "not even its shortest form fits beside what must stay")
         signal = Signal(code=f"{item.kind}_left_out", message=gone.reason, nodes=item.nodes)

@@ -14,7 +14,7 @@ Format = Literal["openai.chat", "anthropic"]
 Json: TypeAlias = dict[str, Any]
 
 
-def plain(messages: Sequence[Message], format: Format) -> list[Json] | Json:  # noqa: A002
+def plain(messages: Sequence[Message], format: Format) -> list[Json] | Json:
     """A list of messages; for `anthropic` a mapping with `system` and `messages`.
 
     State patches are left out, and so are parts of another provider that the format cannot spell,

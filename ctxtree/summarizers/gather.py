@@ -127,8 +127,8 @@ def _ask_line(turn: _Turn, told: Said, rejected: bool, goal: bool) -> Line | Non
     if turn.user is None:
         if answer is None:
             return None
-        told = f"→ {_status(answer.text, False, rejected, False)}"
-        return Line("done", told, (answer.node,), _weight_of_outcome(answer.text))
+        outcome = f"→ {_status(answer.text, False, rejected, False)}"
+        return Line("done", outcome, (answer.node,), _weight_of_outcome(answer.text))
     if not told.ask:
         return None
     quoted = f'"{told.ask}"'

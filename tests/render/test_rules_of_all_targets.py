@@ -286,7 +286,7 @@ def test_a_blank_user_message_beside_an_answer_is_enough() -> None:
 
 
 def test_unknown_targets_and_dialects_are_named() -> None:
-    with pytest.raises(TargetError, match="openai.chat, openai.responses, anthropic, gemini, text") as caught:
+    with pytest.raises(TargetError, match=r"openai.chat, openai.responses, anthropic, gemini, text") as caught:
         target("opnai")
     assert caught.value.code == "unknown_target"
     assert target("openai") is TARGETS["openai.chat"]

@@ -23,7 +23,7 @@ WIRE: Mapping[str, Reader] = {
 }
 
 
-def parsed_from(items: Sequence[Mapping[str, Any]], format: str = "openai.chat") -> list[Parsed]:  # noqa: A002
+def parsed_from(items: Sequence[Mapping[str, Any]], format: str = "openai.chat") -> list[Parsed]:
     """The messages of an API's list with what stood beside them: marks, time, fields that remain.
 
     Unpaired surrogates become U+FFFD. Cost: one pass over the items. `FormatError` (with the item's
@@ -43,7 +43,7 @@ def parsed_from(items: Sequence[Mapping[str, Any]], format: str = "openai.chat")
     return found
 
 
-def messages_from(items: Sequence[Mapping[str, Any]], format: str = "openai.chat") -> list[Message]:  # noqa: A002
+def messages_from(items: Sequence[Mapping[str, Any]], format: str = "openai.chat") -> list[Message]:
     """The messages of an API's list: `openai.chat`, `anthropic` or `openai.responses`.
 
     A record may give two messages (Anthropic results and words), several Responses items one.
