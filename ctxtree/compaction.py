@@ -36,12 +36,12 @@ class Compaction:
 
 
 def is_due(plan: Plan, source: Source) -> bool:
-    """True over the high watermark, unless the last compaction was just here; over the budget in any case."""
-    used = history(plan)
+    """True over the high watermark or the budget, unless a compaction just here did what could be done."""
+    used, epoch = history(plan), source.epoch
+    if epoch is not None and source.path and epoch.node == source.path[-1].id:
+        return used > plan.available and plan.available < epoch.available
     if used > plan.available:
         return True
-    if source.epoch is not None and source.path and source.epoch.node == source.path[-1].id:
-        return False
     return used > plan.budget.high * plan.available or any(_outside(plan))
 
 
@@ -73,7 +73,7 @@ def compact(
         depth=summary.depth if summary else 1,
         reason="over the high watermark" if before <= plan.available else "over the budget",
     )  # fmt: skip
-    epoch = Epoch(path[-1], epoch_key(ask), levels, covered, summary)
+    epoch = Epoch(path[-1], epoch_key(ask), levels, covered, summary, plan.available)
     return Compaction(epoch, report, signals, chosen.value, chosen.bound)
 
 

@@ -100,18 +100,19 @@ def steps(source: Source, ask: Ask, tools: Tools) -> Generator[SummaryRequest, c
     while True:
         plan = prepared(source, ask, taken, tools.recall_ids)
         story = story.under(plan)
+        made: compaction.Compaction | None = None
         if ask.policy.summarize and compaction.is_due(plan, source):
             made = yield from compaction.compact(plan, source, ask, tools.known, tools.by, tools.recall_ids)
             story = story.after(made)
-            if made is not None:
-                source = replace(source, epoch=made.epoch)
-                plan = prepared(source, ask, taken, tools.recall_ids)
+        if made is not None:
+            source, taken = replace(source, epoch=made.epoch), 0
+            plan = prepared(source, ask, taken, tools.recall_ids)
         plan = placed(plan, source, tools)
         rendered = render(plan, ask)
         excess = rendered.tokens - plan.limit
         if excess <= 0:
             break
-        if rendered.tokens == last or taken > plan.limit:
+        if (made is None and rendered.tokens == last) or taken > plan.limit:
             raise too_big(plan, rendered, ask)
         taken, last = taken + excess, rendered.tokens
     report, fired = report_of(plan, rendered, source, ask, story)

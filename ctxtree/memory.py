@@ -49,6 +49,7 @@ def epoch_out(epoch: Epoch, path: Sequence[str]) -> bytes:
             "covered": runs(inside),
             "beside": [node for node in epoch.covered if node not in places],
             "summary": epoch.summary.key if epoch.summary else None,
+            "available": epoch.available,
         }
     )
 
@@ -59,7 +60,8 @@ def epoch_in(
     held = unpack(data)
     covered = [path[place] for first, last in held["covered"] for place in range(first, last + 1)]
     levels = {path[place]: level for place, level in held["levels"]}
-    return Epoch(node, key, levels, (*covered, *held["beside"]), summaries.get(held["summary"] or ""))
+    summary = summaries.get(held["summary"] or "")
+    return Epoch(node, key, levels, (*covered, *held["beside"]), summary, held["available"])
 
 
 def summary_key(data: bytes) -> str | None:

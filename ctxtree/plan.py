@@ -196,7 +196,7 @@ class Epoch:
     """What a compaction decided at `node`; every compile below it under the same key keeps to it.
 
     `levels` maps the first node of each unit that stays to its level; `covered` holds the nodes
-    that fell out.
+    that fell out, `available` is the room that it was made for.
     """
 
     node: str
@@ -204,6 +204,7 @@ class Epoch:
     levels: Mapping[str, Level]
     covered: tuple[str, ...]
     summary: Summary | None = None
+    available: int = 0
 
 
 @dataclass(frozen=True, slots=True)

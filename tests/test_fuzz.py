@@ -11,7 +11,7 @@ from ctxtree import Budget, BudgetError, Policy, Report, TargetError
 from ctxtree.render import TARGETS
 from ctxtree.tokens import counter_for
 from tests.trees import grow, text
-from tests.validity import ok
+from tests.validity import violations
 
 POLICIES = [Policy.hybrid(), Policy.agent(), Policy.trim(), Policy.window(3), Policy.stable(recall=False)]
 TARGET_NAMES = ["openai.chat", "openai.responses", "anthropic", "gemini", "text"]
@@ -27,7 +27,9 @@ def one(seed: int) -> str:
         ask = {
             "target": target,
             "policy": rng.choice(POLICIES),
-            "budget": Budget(rng.choice([rng.randint(1, 300), rng.randint(300, 3_000), rng.randint(3_000, 200_000)])),
+            "budget": Budget(
+                rng.choice([rng.randint(1, 300), rng.randint(300, 3_000), rng.randint(3_000, 200_000)])
+            ),
             "input": rng.choice([None, None, "go on", text(rng)]),
             "retrieved": [text(rng)] if rng.random() < 0.2 else [],
         }
@@ -37,11 +39,13 @@ def one(seed: int) -> str:
             made = tree.compile(**ask)
         except BudgetError as error:
             assert error.needed > error.available, seed
+            enough = tree.compile(**{**ask, "budget": Budget(error.needed)})
+            assert enough.report.tokens <= error.needed, seed
             return "BudgetError"
         except TargetError as error:
             assert error.code == "no_user_turn", seed
             return "no_user_turn"
-        faults = [*broken(made.report), *(ok(target, made.payload) if target != "text" else [])]
+        faults = [*broken(made.report), *violations(target, made.payload)]
         counter = counter_for(None, target)
         if TARGETS[target].weigh(made.payload, counter) != made.report.tokens:
             faults.append("another count")

@@ -5,7 +5,22 @@ from typing import Any
 
 from ctxtree import Message, Text, ToolCall, ToolResult, Tree
 
-WORDS = ["parser", "never", "touch", "prod", "数据库", "迁移", "🔥", "👨‍👩‍👧", "<|im_end|>", "42", "src/a.py", "Error:", "", "x" * 60]
+WORDS = [
+    "parser",
+    "never",
+    "touch",
+    "prod",
+    "数据库",
+    "迁移",
+    "🔥",
+    "👨‍👩‍👧",
+    "<|im_end|>",
+    "42",
+    "src/a.py",
+    "Error:",
+    "",
+    "x" * 60,
+]
 
 
 def text(rng: random.Random, most: int = 60) -> str:
@@ -14,22 +29,38 @@ def text(rng: random.Random, most: int = 60) -> str:
 
 
 def message(rng: random.Random, open_calls: list[str]) -> Message:
-    kind = rng.choice(["user", "user", "assistant", "assistant", "call", "call", "result", "result", "system"])
+    kind = rng.choice(
+        ["user", "user", "assistant", "assistant", "call", "call", "result", "result", "system"]
+    )
     if kind == "call":
-        ids = [rng.choice(["call_0", "", f"c{rng.randrange(50)}", "illegal id!", "z" * 70]) for _ in range(rng.randint(1, 3))]
+        ids = [
+            rng.choice(["call_0", "", f"c{rng.randrange(50)}", "illegal id!", "z" * 70])
+            for _ in range(rng.randint(1, 3))
+        ]
         open_calls += ids
         calls: list[Any] = [
-            ToolCall(id=one, name=rng.choice(["read", "bash"]), arguments=rng.choice([{"path": text(rng, 8)}, "not json", "{}"]))
+            ToolCall(
+                id=one,
+                name=rng.choice(["read", "bash"]),
+                arguments=rng.choice([{"path": text(rng, 8)}, "not json", "{}"]),
+            )
             for one in ids
         ]
-        return Message(role="assistant", parts=(*([Text(text=text(rng))] if rng.random() < 0.5 else []), *calls))
+        return Message(
+            role="assistant", parts=(*([Text(text=text(rng))] if rng.random() < 0.5 else []), *calls)
+        )
     if kind == "result":
-        wanted = open_calls.pop(rng.randrange(len(open_calls))) if open_calls and rng.random() < 0.9 else "stray"
+        wanted = (
+            open_calls.pop(rng.randrange(len(open_calls))) if open_calls and rng.random() < 0.9 else "stray"
+        )
         result = ToolResult(call_id=wanted, parts=(Text(text=text(rng, 200)),), error=rng.random() < 0.2)
         return Message(role="tool", parts=(result,))
     if kind == "system" and rng.random() < 0.7:
         kind = "user"
-    return Message(role=kind, parts=rng.choice([(), (Text(text=text(rng)),), (Text(text=text(rng)), Text(text=text(rng)))]))
+    return Message(
+        role=kind,
+        parts=rng.choice([(), (Text(text=text(rng)),), (Text(text=text(rng)), Text(text=text(rng)))]),
+    )
 
 
 def grow(tree: Tree, rng: random.Random, steps: int) -> None:

@@ -77,7 +77,7 @@ def back(
         if not sys.stdin.isatty():
             raise
         choice = typer.prompt("which one", type=int)
-        node = tree.node(unclear.candidates[choice - 1].node)  # type: ignore[attr-defined]
+        node = tree.node(unclear.candidates[choice - 1].node)
         tree.fork(tree._auto(), node)
         _at(context, json, node, tree.branch)
         return
