@@ -22,7 +22,7 @@ LEAST = 0.35
 SHOWN = 8
 """Candidates given back at most."""
 
-ELSEWHERE = 0.75
+ELSEWHERE = 0.85
 """What a score off the active path is worth."""
 TRIED = 0.6
 """What the score of a failed or abandoned node is worth."""
@@ -89,7 +89,7 @@ def _told(words: str, nodes: Sequence[Node], head: str | None) -> Sequence[Node]
 
 
 def _weigh(scene: Scene, wish: Wish, hits: Sequence[Hit]) -> list[Candidate]:
-    """Candidates by score: tried plans, other branches and refused plans count less, later ones a little more."""
+    """Candidates by score; tried ones, other branches and refused plans count less, later ones a bit more."""
     named: dict[int, set[str]] = {}
     for key, place in scene.plans:
         named.setdefault(place, set()).add(key)

@@ -18,7 +18,7 @@ UNPLANNED = 0.5
 """What a node is worth that lays out no plan, where a plan is asked for."""
 
 FAILURE = re.compile(
-    r"\b(?:fail(?:s|ed|ing|ures?)?|errors?|crash(?:es|ed)?|broke|broken|exceptions?|traceback|went wrong|red)\b"
+    r"\b(?:fail(?:s|ed|ing|ures?)?|errors?|crash(?:es|ed)?|broke|broken|exceptions?|traceback|went wrong)\b"
     r"|失败|报错|出错|错误|崩溃|挂了|坏了|异常",
     re.IGNORECASE,
 )
@@ -98,8 +98,8 @@ def _counted(scene: Scene, wish: Wish) -> list[Hit]:
     while wish.unit == "exchange" and place and path[place - 1].role == "user":
         place -= 1
     meaning = {
-        "exchange": "an exchange is an assistant message with its results, and the user message that asked for it",
-        "turn": "a turn is a user message and all that follows it",
+        "exchange": "an exchange: an assistant message with its results, and the user message that led to it",
+        "turn": "a turn: a user message and all that follows it",
         "message": "messages counted one by one",
     }[wish.unit]
     plural = "" if wish.count == 1 else "s"

@@ -33,8 +33,9 @@ CHOICES = (
     r"还是(?:用|选|走|按|采用|试)|還是用|(?:重新|再)(?:用|采用|选|试)|改用|换成|换用",
 )
 DENIED = (
-    r"(?<!why )(?<!why do)\b(?:do not|don'?t|never|(?<!why )not|no need to|needn'?t|won'?t|wouldn'?t|shouldn'?t"
-    r"|can'?t|cannot|mustn'?t|didn'?t|without|avoid|stop|rather than|instead of|refuse to)\b(?:\s+\w+){0,4}\s*$",
+    r"(?<!why )(?<!why do)\b(?:do not|don'?t|never|(?<!why )not|no need to|needn'?t|won'?t|wouldn'?t"
+    r"|shouldn'?t|can'?t|cannot|mustn'?t|didn'?t|without|avoid|stop|rather than|instead of|refuse to)\b"
+    r"(?:\s+\w+){0,4}\s*$",
     r"(?:(?<!要)不要|(?<!特)别|別|不用|不必|(?<!能)不能|(?<!可)不可以|不可|不想|不该|不应该|不需要|没必要"
     r"|无需|勿|莫|不许|不准|禁止|先不|不|没有|没)"
     r"(?:再|想|要|让|我们|我|先|又|急着|马上|现在|随便|轻易|打算)*$",
@@ -42,7 +43,7 @@ DENIED = (
 INVITED = r"\b(?:why (?:not|don'?t we)|(?:can|could|should)(?:'?t|n'?t) we)\b"
 REPORTED = (
     r"(?<!\bi )\b(?:said|says?|told|tells?|asked|asks?|wrote|suggest(?:s|ed)?|mention(?:s|ed)?)\b",
-    r"\b(?:phrase|words?|button|command|means?|explain|describe|define|translate|how to|how do|used to|tried to)\b",
+    r"\b(?:phrase|words?|button|command|means?|explain|describe|define|translate|how (?:to|do)|(?:used|tried) to)\b",
     r"\b(?:able|possible|option|ability|function|feature|way|decision|need|reason|chance|idea) to\b",
     r"\b(?:if|when|whenever|once|unless|until|before|after(?! all)|while|because|since|what if|in case)\b",
     r"\b(?:may|might|maybe|perhaps|possibly|someday|(?<!^)could(?! you| we)|would(?! you| like))\b",
@@ -57,7 +58,10 @@ ASKING = (
     r"|has|have|had|should|would(?! you)|will(?! you)|may|might|am)\b",
     r"什么意思|怎么|为什么|为何|是否|要不要|该不该|会不会|是不是|有没有|如何|怎样",
 )
-POLITE = r"\b(?:can|could|would|will) (?:you|we)\b|\bplease\b|\bcan i\b|请|能不能|可不可以|可以|能|好吗|行吗|好不好|吧|麻烦"
+POLITE = (
+    r"\b(?:can|could|would|will) (?:you|we)\b|\bplease\b|\bcan i\b"
+    r"|请|能不能|可不可以|可以|能|好吗|行吗|好不好|吧|麻烦"
+)
 
 PLAN_NOUN = (
     r"(?:\b(?:plans?|options?|approach(?:es)?|versions?|alternatives?|proposals?|ideas?|solutions?|variants?"
@@ -95,7 +99,8 @@ EVENT = (
     r"(?P<event>.+?)(?:之前|以前|(?<![之以先提目])前)(?:的|那|$).*",
 )
 THIS = re.compile(
-    r"\W*(?:this|that|it|these|now|(?:this|that|the) (?:one|plan|current one|last one)|current one|这个|那个|这|它|当前的?|现在)?\W*",
+    r"\W*(?:this|that|it|these|now|(?:this|that|the) (?:one|plan|current one|last one)|current one"
+    r"|这个(?:方案)?|那个|这|它|当前的?|现在)?\W*",
     re.IGNORECASE,
 )
 PREVIOUS = re.compile(

@@ -202,7 +202,8 @@ def _as_count(wish: Wish, style: str, before: str) -> Wish | None:
         )
         if counted:
             return _with(wish, "count", count=_number(counted.group(1)), unit=unit)
-        single = rf"^(?:the |my |your |that )?(?:last|previous|latest|prior|上一?|最后一?|刚才那?)\s*个?(?:{nouns})\W*$"
+        order = "last|previous|latest|prior|上一?|最后一?|刚才那?"
+        single = rf"^(?:the |my |your |that )?(?:{order})\s*个?(?:{nouns})\W*$"
         if re.search(single, wish.phrase, re.IGNORECASE):
             return _with(wish, "count", unit=unit)
     if style == "undo" and (

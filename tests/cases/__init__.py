@@ -1,0 +1,1 @@
+"""Runs case files: neutral operations on trees, through the public API."""

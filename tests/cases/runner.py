@@ -1,0 +1,276 @@
+"""One case after the other: its operations on a tree of its own, its requests checked."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import ctxtree
+from ctxtree import Budget, BudgetError, CtxtreeError, Message, Node, Policy, TargetError, ToolCall
+from ctxtree.importers import messages_from
+from tests.cases import budgets, fakes, generate, terms
+from tests.cases.budgets import Unsupported
+from tests.validity import violations
+
+TARGETS = ("openai.chat", "openai.responses", "anthropic")
+
+
+class Run:
+    """The state of one case while it runs."""
+
+    def __init__(self, case: dict[str, Any], given: dict[str, Any], inputs: Path, out: Path | None) -> None:
+        self.case, self.given, self.inputs, self.out = case, given, inputs, out
+        self.store = ctxtree.connect(":memory:")
+        self.tree = self.store.tree("case")
+        self.ids: dict[str, str] = {}
+        self.violations: list[str] = []
+        self.signals: list[str] = []
+        self.compiles: list[dict[str, Any]] = []
+        self.last: Any = None
+
+    def run(self) -> None:
+        self._nodes(self.given.get("nodes", ()))
+        if "items" in self.given:
+            self.tree.extend(self.given["items"], format="openai.responses")
+        for op in self.given.get("ops", ()) or self.case["input"].get("ops", ()):
+            method = getattr(self, f"op_{op['op']}", None)
+            if method is None:
+                raise Unsupported(op["op"])
+            method(op)
+        if self.last is not None:
+            self.violations += terms.unmet(self.case, self.last)
+
+    def _nodes(self, nodes: Any) -> None:
+        for node in nodes:
+            parent = self.ids.get(node.get("parent") or "")
+            self._stand(parent)
+            made = self.tree.extend(_messages(node))
+            self.ids[node["id"]] = made[-1].id
+            if node.get("pin"):
+                self.tree.pin(made[-1])
+            stop = (node.get("meta") or {}).get("stop")
+            if stop:
+                self.tree._mark(made[-1].id, {"stop": stop})
+
+    def _stand(self, at: str | None) -> None:
+        head = self.tree.head
+        if (head.id if head else None) != at and (at is not None or head is not None):
+            if at is None:
+                self.tree._open(self.tree._auto(), None)
+            else:
+                self.tree.fork(self.tree._auto(), at)
+
+    def _id(self, name: str | None) -> str | None:
+        if name is None:
+            return None
+        if name in self.ids:
+            return self.ids[name]
+        if name.startswith("<"):
+            return self.tree.head.id if self.tree.head else None
+        found = [node.id for node in self.tree.path() if node.text == name]
+        if found:
+            return found[-1]
+        raise Unsupported(f"node {name!r}")
+
+    def op_import(self, op: dict[str, Any]) -> None:
+        if "items" in self.given:
+            return
+        for name in self.case.get("input_files", ()):
+            report = self.store.import_file(self.inputs / Path(name).name)
+            self.signals += sorted({issue.code for issue in report.issues})
+            if report.conversations:
+                self.tree = self.store.tree(report.conversations[0].tree)
+        if not self.case.get("input_files"):
+            raise Unsupported("import without a file")
+
+    def op_compile(self, op: dict[str, Any]) -> None:
+        at = self._id(op.get("at"))
+        targets = [op["target"]] if op.get("target") else list(TARGETS)
+        for target in targets:
+            ask: dict[str, Any] = {"at": at, "target": target}
+            tools = op.get("tools_order") or self.given.get("tools")
+            if tools:
+                ask["tools"] = generate.tools(tools)
+            if op.get("summariser"):
+                ask["summarizer"] = fakes.fake(op["summariser"])
+            if op.get("keep_tail") or op.get("force_summary_of"):
+                ask["policy"] = Policy.hybrid(turns=1)
+            phrase = op.get("budget")
+            sizes = (
+                list(budgets.windows(phrase, self.tree, self.ids, ask))
+                if phrase not in (None, "full")
+                else [200_000]
+            )
+            for window in sizes:
+                for _ in range(op.get("repeat", 1)):
+                    self._compile(ask, Budget(window, reserve=op.get("reserve_output", 0)))
+
+    def _compile(self, ask: dict[str, Any], budget: Budget) -> None:
+        row: dict[str, Any] = {
+            "target": ask["target"],
+            "tokens": None,
+            "limit": budget.limit,
+            "violations": [],
+        }
+        self.compiles.append(row)
+        try:
+            made = self.tree.compile(budget=budget, **ask)
+        except (BudgetError, TargetError) as error:
+            code = error.code if isinstance(error, TargetError) else "budget_too_small"
+            self.signals.append(code)
+            if not terms.error_allowed(self.case):
+                row["violations"].append(f"error: {error}")
+            self.violations += row["violations"]
+            return
+        report = made.report
+        row["tokens"] = report.tokens
+        row["violations"] += violations(ask["target"], made.payload)
+        if report.tokens > report.budget.window - report.budget.reserve:
+            row["violations"].append("over budget")
+        if sum(item.tokens for item in report.items) + report.budget.overhead != report.tokens:
+            row["violations"].append("items do not add up")
+        for group in (report.degraded, report.repairs, report.losses, report.notes):
+            self.signals += [signal.code for signal in group]
+        self.violations += row["violations"]
+        self.last = made.payload
+        if self.out is not None:
+            name = f"{self.case['id']}-{len(self.compiles)}-{ask['target']}.json"
+            body = {"payload": made.payload, "report": report.model_dump(mode="json")}
+            (self.out / name).write_text(json.dumps(body, ensure_ascii=False), encoding="utf-8")
+
+    def op_count(self, op: dict[str, Any]) -> None:
+        if "gen" in self.given:
+            raise Unsupported("count of generated expressions")
+        given = self.given.get("texts") or [node.message for node in self.tree.path(self._id(op.get("at")))]
+        for text in given:
+            if ctxtree.count(text if isinstance(text, str) else [text], op.get("tokenizer")) < 0:
+                self.violations.append("a negative count")
+
+    def op_condense(self, op: dict[str, Any]) -> None:
+        from ctxtree.passes.condensers import condense, condense_bytes
+        from ctxtree.tokens import counter_for
+
+        if "gen" in self.given:
+            raise Unsupported("condense of generated expressions")
+        counter = counter_for("o200k_base")
+        for text in self.given.get("texts", ()):
+            if "max_bytes" in op:
+                short = condense_bytes(text, op["max_bytes"])
+                over = len(short.encode()) > op["max_bytes"]
+            else:
+                short = condense(text, op["max_tokens"], counter)
+                over = counter(short) > op["max_tokens"]
+            if over or (text and not short) or ("\ufffd" in short and "\ufffd" not in text):
+                self.violations.append(f"condensed badly: {len(text)} characters")
+
+    def op_append(self, op: dict[str, Any]) -> None:
+        if "raw_json" in self.given and "role" not in op:
+            op = json.loads(self.given["raw_json"])
+            self.tree.user("?")
+        for message in _messages(op):
+            node = self.tree.append(message)
+            self.ids[str(op.get("content"))] = node.id
+
+    def op_append_result(self, op: dict[str, Any]) -> None:
+        self.ids["<result>"] = self.tree.tool(op["result_of"], op["content"]).id
+
+    def op_fork(self, op: dict[str, Any]) -> None:
+        self.tree.fork(self.tree._auto(), self._id(op.get("at")))
+
+    def op_switch(self, op: dict[str, Any]) -> None:
+        self._stand(self._id(op["to"]))
+
+    op_rewind = op_switch
+
+    def op_edit(self, op: dict[str, Any]) -> None:
+        node = self.tree.edit(self._id(op["node"]) or "", op["content"])
+        self.ids[op["content"]] = node.id
+
+    def op_regenerate(self, op: dict[str, Any]) -> None:
+        for _ in range(op.get("times", 1)):
+            node = self.tree.node(self._id(op["node"]) or "")
+            self._stand(node.parent)
+            self.tree.append(node.message)
+
+    def op_retry(self, op: dict[str, Any]) -> None:
+        self.tree.retry()
+
+    def op_mark_dead_end(self, op: dict[str, Any]) -> None:
+        self.tree.fail(self._id(op["node"]) or "", op.get("reason", ""))
+
+    def op_export(self, op: dict[str, Any]) -> None:
+        if op.get("format") not in ("markdown", "openai.chat", "anthropic"):
+            raise Unsupported(f"export {op.get('format') or 'to a folder'}")
+        text = str(self.tree.export(op["format"], self._id(op.get("at"))))
+        if any(word in text for word in ("None", "null", "[object")):
+            self.violations.append("an export with None or null in it")
+
+    def op_set_model(self, op: dict[str, Any]) -> None:
+        """A model is no part of a request here."""
+
+    def op_store_and_reload(self, op: dict[str, Any]) -> None:
+        self.tree = self.store.tree("case")
+
+    op_close_and_reopen_store = op_store_and_reload
+
+    def op_resolve_backtrack(self, op: dict[str, Any]) -> None:
+        for words in self.given.get("utterances", ()):
+            found = self.tree.find(words)
+            where = found.winner.node[:8] if found.winner else f"{len(found.candidates)} candidates"
+            self.signals.append(f"{words}: {where if found.request else 'no request'}")
+
+
+def _messages(node: dict[str, Any]) -> list[Message]:
+    """The messages of a neutral node."""
+    item: dict[str, Any] = {"role": node["role"], "content": node.get("content")}
+    if node["role"] == "tool":
+        item["tool_call_id"] = node.get("result_of") or ""
+    if node.get("refusal"):
+        item["refusal"] = node["refusal"]
+    content = item["content"]
+    if isinstance(content, list) and any(
+        isinstance(p, dict) and p.get("type") == "tool_result" for p in content
+    ):
+        blocks = [
+            {"type": "tool_result", "tool_use_id": part["result_of"], "content": part["text"]}
+            if part.get("type") == "tool_result"
+            else part
+            for part in content
+        ]
+        return messages_from([{"role": "user", "content": blocks}], "anthropic")
+    (message,) = messages_from([item], "openai.chat")
+    calls = [
+        ToolCall(id=call["id"], name=call["name"], arguments=call["args"]) for call in node.get("calls") or ()
+    ]
+    if calls:
+        message = Message(role=message.role, parts=(*message.parts, *calls), name=message.name)
+    if node.get("error") and message.results:
+        results = [result.model_copy(update={"error": True}) for result in message.results]
+        message = Message(role="tool", parts=tuple(results))
+    return [message]
+
+
+def run(case: dict[str, Any], inputs: Path, out: Path | None = None) -> dict[str, Any]:
+    """The line of one case."""
+    case = {**case, "input": generate.expand(case["input"])}
+    row: dict[str, Any] = {"id": case["id"], "status": "ok", "violations": [], "signals": [], "compiles": []}
+    for given in case["input"].get("variants") or [case["input"]]:
+        one = Run(case, given, inputs, out)
+        try:
+            one.run()
+        except Unsupported as lacking:
+            row["status"] = "unsupported"
+            one.signals.append(f"unsupported: {lacking}")
+        except (CtxtreeError, AssertionError, KeyError, TypeError, ValueError, AttributeError) as error:
+            row["status"] = "error"
+            one.signals.append(f"{type(error).__name__}: {error}")
+        row["violations"] += one.violations
+        row["signals"] += list(dict.fromkeys(one.signals))
+        row["compiles"] += one.compiles
+    if row["violations"] and row["status"] != "error":
+        row["status"] = "violation"
+    return row
+
+
+__all__ = ["Node", "run"]
