@@ -453,7 +453,7 @@ class Tree:
         return exporting.graph(self)
 
     def export(self, format: str = "openai.chat", at: str | Node | None = None) -> Any:
-        """The path as `openai.chat` or `anthropic` messages or `markdown`; the whole tree as `ctxtree`, `mermaid` or `dot`."""
+        """The path as `openai.chat` or `anthropic` messages or `markdown` or `html`; the whole tree as `ctxtree`, `mermaid` or `dot`."""
         return exporting.export(self, format, at)
 
     # -- inside ------------------------------------------------------------------------

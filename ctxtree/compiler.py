@@ -96,25 +96,25 @@ def steps(source: Source, ask: Ask, tools: Tools) -> Generator[SummaryRequest, c
         if node.id not in source.counts
     }
     source = replace(source, counts={**source.counts, **counts})
-    story, taken, last = Story(), 0, 0
+    story, taken, compactions = Story(), 0, 0
     while True:
         plan = prepared(source, ask, taken, tools.recall_ids)
         story = story.under(plan)
         made: compaction.Compaction | None = None
-        if ask.policy.summarize and compaction.is_due(plan, source):
+        if ask.policy.summarize and compactions < 2 and compaction.is_due(plan, source):
             made = yield from compaction.compact(plan, source, ask, tools.known, tools.by, tools.recall_ids)
             story = story.after(made)
         if made is not None:
-            source, taken = replace(source, epoch=made.epoch), 0
+            source, taken, compactions = replace(source, epoch=made.epoch), 0, compactions + 1
             plan = prepared(source, ask, taken, tools.recall_ids)
         plan = placed(plan, source, tools)
         rendered = render(plan, ask)
         excess = rendered.tokens - plan.limit
         if excess <= 0:
             break
-        if (made is None and rendered.tokens == last) or taken > plan.limit:
+        if plan.available <= 0:
             raise too_big(plan, rendered, ask)
-        taken, last = taken + excess, rendered.tokens
+        taken += max(excess, taken)
     report, fired = report_of(plan, rendered, source, ask, story)
     return Compiled(Context(rendered.payload, report), story.epoch, counts, fired)
 

@@ -39,6 +39,13 @@ COMMON_HAN = frozenset(
     "間関门闭问间队阳陆限院除雅集雷需非面音页项预频题额首验高黑"
 )
 
+# The same for Korean syllables.
+COMMON_HANGUL = frozenset(
+    "가간값개거게결경고공과구그글기나내는능니다당대도동되된드든들디라래러력로록료류른를름리만메면명목문미버번보복부분비사산상색생서"
+    "성세션소수스습시식신아야어에여열오와요용우운원위으은을음의이인일임입자작장재적전정제져조주지진째체출치크태터턴트튼하한할함해호"
+    "화환회"
+)
+
 # First code point of a stretch, and what it holds. ASCII is counted as pieces, not by character.
 _STRETCHES = (
     (0x0000, "ascii"), (0x0080, "sign"), (0x00C0, "accent"), (0x0250, "letter"), (0x0300, "mark"),
@@ -51,7 +58,7 @@ _STRETCHES = (
     (0xFE30, "cjk_sign"), (0xFFF0, "sign"), (0x10000, "astral"), (0x1F000, "emoji"), (0x1FB00, "astral"),
 )  # fmt: skip
 _STARTS = tuple(start for start, _ in _STRETCHES)
-_MARGINED = frozenset(("common_han", "han", "rare_han", "cjk_sign", "kana", "hangul"))
+_MARGINED = frozenset(("common_han", "han", "rare_han", "cjk_sign", "kana", "common_hangul", "hangul"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,8 +72,8 @@ class Rates:
 _O200K = Rates(
     {
         "ascii": 0, "accent": 600, "greek": 400, "cyrillic": 310, "hebrew": 520, "arabic": 420, "indic": 420,
-        "thai": 450, "letter": 1200, "mark": 900, "sign": 1200, "joiner": 1500, "symbol": 2000, "kana": 850,
-        "hangul": 680, "common_han": 560, "han": 1220, "rare_han": 2400, "cjk_sign": 1080, "rare": 3000,
+        "thai": 450, "letter": 1200, "mark": 900, "sign": 1200, "joiner": 1500, "symbol": 2000, "kana": 800,
+        "common_hangul": 620, "hangul": 1080, "common_han": 580, "han": 1220, "rare_han": 2400, "cjk_sign": 1080, "rare": 3000,
         "emoji": 3000, "astral": 4000,
     },
     margin=1000,
@@ -75,7 +82,7 @@ _CL100K = Rates(
     {
         "ascii": 0, "accent": 700, "greek": 1100, "cyrillic": 520, "hebrew": 1300, "arabic": 1000,
         "indic": 1450, "thai": 1100, "letter": 1700, "mark": 1200, "sign": 1500, "joiner": 2000,
-        "symbol": 2500, "kana": 1100, "hangul": 1150, "common_han": 810, "han": 2400, "rare_han": 2870,
+        "symbol": 2500, "kana": 1100, "common_hangul": 900, "hangul": 2150, "common_han": 810, "han": 2400, "rare_han": 2870,
         "cjk_sign": 1000, "rare": 3000, "emoji": 3000, "astral": 4000,
     },
     margin=800,
@@ -208,15 +215,24 @@ def _scripts(text: str) -> Counter[str]:
 
 def _script(character: str) -> str:
     script = _STRETCHES[bisect_right(_STARTS, ord(character)) - 1][1]
+    if script == "hangul":
+        if character in COMMON_HANGUL:
+            return "common_hangul"
+        return "hangul" if _is_in(character, "euc_kr") else "rare"  # 2,350 syllables are in use
     if script != "han":
         return script
     if character in COMMON_HAN:
         return "common_han"
+    # The first level of GB 2312 holds the 3,755 characters in daily use.
+    daily = _is_in(character, "gb2312") and character.encode("gb2312")[0] < 0xD8
+    return "han" if daily else "rare_han"
+
+
+def _is_in(character: str, charset: str) -> bool:
     try:
-        # The first level of GB 2312 holds the 3,755 characters in daily use.
-        return "han" if character.encode("gb2312")[0] < 0xD8 else "rare_han"
+        return bool(character.encode(charset))
     except UnicodeEncodeError:
-        return "rare_han"
+        return False
 
 
 def _by_length(length: int, costs: tuple[int, ...]) -> int:

@@ -15,7 +15,7 @@ from ctxtree.tree import brief_call
 if TYPE_CHECKING:
     from ctxtree.api import Tree
 
-FORMATS = ("openai.chat", "anthropic", "ctxtree", "markdown", "mermaid", "dot")
+FORMATS = ("openai.chat", "anthropic", "ctxtree", "markdown", "html", "mermaid", "dot")
 
 
 def export(tree: Tree, form: str, at: str | Node | None) -> Any:
@@ -26,6 +26,8 @@ def export(tree: Tree, form: str, at: str | Node | None) -> Any:
         return plain([node.message for node in tree.path(at)], "anthropic")
     if form == "markdown":
         return markdown(tree.path(at))
+    if form == "html":
+        return page(tree.path(at))
     if form == "ctxtree":
         return whole(tree)
     if form in ("mermaid", "dot"):
@@ -40,6 +42,17 @@ def markdown(path: Sequence[Node]) -> str:
         body = [_shown(part) for part in node.message.parts]
         blocks.append(f"### {node.role}\n\n" + "\n\n".join(text for text in body if text))
     return "\n\n".join(blocks) + "\n"
+
+
+def page(path: Sequence[Node]) -> str:
+    """The path as one HTML file without scripts or remote parts; all words are escaped."""
+    rows = []
+    for node in path:
+        body = "\n\n".join(text for text in map(_shown, node.message.parts) if text)
+        rows.append(f"<h3>{html.escape(node.role)}</h3><pre>{html.escape(body)}</pre>")
+    policy = "default-src 'none'; style-src 'unsafe-inline'"
+    head = f'<meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="{policy}">'
+    return f"<!doctype html>{head}<title>conversation</title>\n" + "\n".join(rows) + "\n"
 
 
 def _shown(part: Any) -> str:

@@ -155,7 +155,7 @@ def _han(run: str) -> Iterator[str]:
     words = [word for word in rjieba.cut(run) if word not in HAN_STOP]
     yield from words
     whole = set(words)
-    yield from (pair for pair in _pairs(run) if pair not in whole)
+    yield from (pair for pair in _pairs(run) if pair not in whole and pair not in HAN_STOP)
 
 
 def _pairs(run: str) -> Iterator[str]:

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 import ctxtree
 from ctxtree.errors import CtxtreeError
-from ctxtree.estimate import COMMON_HAN, estimate
+from ctxtree.estimate import COMMON_HAN, COMMON_HANGUL, estimate
 from ctxtree.vocab import encoding
 
 ENCODINGS = ("o200k_base", "cl100k_base")
@@ -25,9 +25,9 @@ FIXTURES = Path(__file__).parent / "data" / "estimate"
 TABLE = Path(__file__).parent.parent / "docs" / "tokens.md"
 
 
-def windows(text: str, size: int = WINDOW) -> list[str]:
-    """The text in samples of `size` characters; a rest below 500 is left out."""
-    cuts = [text[start : start + size] for start in range(0, len(text), size)]
+def windows(text: str, size: int = WINDOW, step: int = WINDOW) -> list[str]:
+    """The text in samples of `size` characters, one every `step`; a rest below 500 is left out."""
+    cuts = [text[start : start + size] for start in range(0, len(text), step)]
     return [cut for cut in cuts if len(cut) >= 500]
 
 
@@ -66,16 +66,20 @@ def log_lines(count: int) -> str:
 def samples() -> dict[str, list[str]]:
     """Samples of 500 to 1,000 characters by kind: fixtures, this package's code, and generated data."""
     rng = random.Random(3)
-    english, chinese = ((FIXTURES / f"{name}.txt").read_text("utf-8") for name in ("english", "chinese"))
+    english, chinese, japanese, korean = (
+        (FIXTURES / f"{name}.txt").read_text("utf-8") for name in ("english", "chinese", "japanese", "korean")
+    )
     code = (Path(ctxtree.__file__).parent / "model.py").read_text("utf-8")
     mixed = [
         english[at : at + 300] + code[at : at + 300] + chinese[at % 400 :][:150] for at in range(0, 1000, 100)
     ]
     return {
-        "English prose": windows(english),
-        "Chinese prose": windows(chinese, 500),
+        "English prose": windows(english, 500, 100),
+        "Chinese prose": windows(chinese, 500, 40),
+        "Japanese prose": windows(japanese, 500, 40),
+        "Korean prose": windows(korean, 500, 40),
         "Python": windows(code),
-        "JavaScript": windows((FIXTURES / "script.js").read_text("utf-8")),
+        "JavaScript": windows((FIXTURES / "script.js").read_text("utf-8"), 500, 100),
         "JSON, compact": windows(json.dumps(records(60), separators=(",", ":"))),
         "JSON, indented": windows(json.dumps(records(40), indent=2)),
         "base64": windows(base64.b64encode(rng.randbytes(12_000)).decode()),
@@ -136,6 +140,12 @@ def test_sentences_of_prose_are_never_underestimated(file: str, name: str) -> No
 
 
 @pytest.mark.parametrize("name", ENCODINGS)
+@pytest.mark.parametrize("kind", ["Chinese prose", "Japanese prose", "Korean prose"])
+def test_pages_of_chinese_japanese_and_korean_are_never_underestimated(kind: str, name: str) -> None:
+    assert min(errors(samples()[kind], name)) >= 0
+
+
+@pytest.mark.parametrize("name", ENCODINGS)
 def test_an_english_sentence_is_at_most_half_again_as_much(name: str) -> None:
     text = "Hello world, please do not delete the migrations directory."
     assert estimate(text, name) <= 1.5 * len(encoding(name).encode_ordinary(text))
@@ -163,6 +173,8 @@ def test_the_common_characters_are_those_that_cl100k_knows_whole() -> None:
     exact = encoding("cl100k_base")
     whole = {chr(code) for code in range(0x4E00, 0x9FFF) if len(exact.encode_ordinary(chr(code))) == 1}
     assert whole == COMMON_HAN
+    whole = {chr(code) for code in range(0xAC00, 0xD7A4) if len(exact.encode_ordinary(chr(code))) == 1}
+    assert whole == COMMON_HANGUL
 
 
 def test_another_encoding_is_refused() -> None:

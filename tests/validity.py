@@ -58,7 +58,9 @@ def _chat_message(message: Json) -> Iterator[str]:
     listed = isinstance(content, list) and bool(content)
     if role != "assistant" and not text_of(content).strip() and not listed:
         yield f"empty {role}"
-    if isinstance(content, list) and any(part["type"] == "text" and not part["text"].strip() for part in content):
+    if isinstance(content, list) and any(
+        part["type"] == "text" and not part["text"].strip() for part in content
+    ):
         yield "blank text part"
     said = message.get("tool_calls") or message.get("refusal") or text_of(content).strip() or listed
     if role == "assistant" and not said:
@@ -114,7 +116,10 @@ def _responses(payload: Json) -> Iterator[str]:
                     yield "output without earlier call"
             case "reasoning":
                 after = items[index + 1] if index + 1 < len(items) else {}
-                if after.get("type") not in ("function_call", "reasoning") and after.get("role") != "assistant":
+                if (
+                    after.get("type") not in ("function_call", "reasoning")
+                    and after.get("role") != "assistant"
+                ):
                     yield "reasoning without following output item"
                 if "summary" not in item:
                     yield "reasoning without summary"
@@ -210,7 +215,9 @@ def _gemini(payload: Json) -> Iterator[str]:
             yield "roles do not alternate"
         if not content["parts"]:
             yield "empty turn"
-        answers = [part["functionResponse"]["name"] for part in content["parts"] if "functionResponse" in part]
+        answers = [
+            part["functionResponse"]["name"] for part in content["parts"] if "functionResponse" in part
+        ]
         if answers != calls:
             yield "function calls and responses differ"
         calls = [part["functionCall"]["name"] for part in content["parts"] if "functionCall" in part]
@@ -218,7 +225,10 @@ def _gemini(payload: Json) -> Iterator[str]:
             yield "function call outside a model turn"
         if any("text" in part and not part["text"].strip() for part in content["parts"]):
             yield "blank text part"
-        if any("functionResponse" in part and not part["functionResponse"]["response"] for part in content["parts"]):
+        if any(
+            "functionResponse" in part and not part["functionResponse"]["response"]
+            for part in content["parts"]
+        ):
             yield "empty response"
     if calls:
         yield "unanswered function call at the end"

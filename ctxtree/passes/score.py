@@ -13,6 +13,7 @@ The score is the weighted mean of six parts, each from 0 to 1:
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -179,4 +180,4 @@ def _mixed(word: str) -> bool:
 
 
 def _share(figure: float) -> float:
-    return min(max(float(figure), 0.0), 1.0)
+    return min(max(float(figure), 0.0), 1.0) if math.isfinite(figure) else 0.0

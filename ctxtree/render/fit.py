@@ -109,14 +109,26 @@ def _told(part: Media, step: Step, ledger: Ledger) -> Text:
 
 def _opaque(part: Opaque, step: Step, rules: Rules, ledger: Ledger) -> Part | None:
     fields = part.kind == "fields"
-    own = part.origin in rules.origins and step.role in ("user", "assistant")
-    if own and (rules.fields if fields else part.kind != "refusal" or step.role == "assistant"):
+    if _goes_back(part, step, rules) and (rules.fields if fields else True):
         return part
     ledger.add("opaque_part", step.node)
-    refusal = part.data.get("refusal") if isinstance(part.data, dict) else None
-    if isinstance(refusal, str) and refusal:
+    refusal = refusal_of(part)
+    if refusal:
         return Text(text=refusal)
     return None if fields else Text(text=f"[{part.kind[:40] or 'part'}]")
+
+
+def _goes_back(part: Opaque, step: Step, rules: Rules) -> bool:
+    """Whole parts of the target's own API; a refusal where it says something and an assistant speaks."""
+    own = part.origin in rules.origins and isinstance(part.data, dict) and part.kind != "tool_call"
+    speaks = step.role == "assistant" and refusal_of(part) is not None
+    return own and (speaks if part.kind == "refusal" else step.role in ("user", "assistant"))
+
+
+def refusal_of(part: Opaque) -> str | None:
+    """The words with which a model refused, if the part holds some."""
+    refusal = part.data.get("refusal") if isinstance(part.data, dict) else None
+    return refusal if isinstance(refusal, str) and refusal.strip() else None
 
 
 def _fit_inside(part: ResultPart, step: Step, rules: Rules, ledger: Ledger) -> ResultPart:

@@ -14,7 +14,7 @@ from itertools import groupby
 from ctxtree.errors import TargetError
 from ctxtree.model import Media, Opaque, Part, Reasoning, Text, ToolCall, ToolResult
 from ctxtree.plan import Said
-from ctxtree.render.fit import Rules, fitted
+from ctxtree.render.fit import Rules, fitted, refusal_of
 from ctxtree.render.pairing import pair
 from ctxtree.render.phrases import BEGINS, CONTINUE, EMPTY, NO_ANSWER, SYSTEM_NOTE
 from ctxtree.render.steps import OVERHEAD, Block, Ledger, Step, blank, gather
@@ -154,7 +154,7 @@ def _left_out(blocks: Sequence[Block], ledger: Ledger) -> None:
 def _bare(part: Part) -> bool:
     """True for what makes no message by itself."""
     if isinstance(part, Opaque) and part.kind == "fields":
-        return not (isinstance(part.data, dict) and part.data.get("refusal"))
+        return refusal_of(part) is None
     return isinstance(part, Reasoning)
 
 

@@ -87,11 +87,7 @@ def _messages(step: Step, dialect: Dialect, tally: Tally) -> Iterator[dict[str, 
         message.update(_thinking(step, tally))
         if step.calls:
             message["tool_calls"] = [_call(block, tally) for block in step.calls]
-    for block in step.blocks:
-        if isinstance(block.part, Opaque) and block.part.kind in ("fields", "refusal"):
-            fields = _sent_fields(block.part.data)
-            tally.charge(block.item, fields_cost(fields, KNOWN, tally.counter))
-            message.update(fields)
+    message.update(_fields(step, tally))
     yield message
 
 
@@ -187,10 +183,22 @@ def _thinking(step: Step, tally: Tally) -> dict[str, Any]:
     return {"reasoning_content": tally.joined(pieces, JOINT)} if pieces else {}
 
 
-def _sent_fields(data: Any) -> dict[str, Any]:
-    if not isinstance(data, dict):
-        return {}
-    return {key: value for key, value in data.items() if key not in UNSENT and value is not None}
+def _fields(step: Step, tally: Tally) -> dict[str, Any]:
+    """The recorded fields that go back; of two with one name the later one."""
+    owners: dict[str, int] = {}
+    fields: dict[str, Any] = {}
+    for block in step.blocks:
+        part = block.part
+        if not (
+            isinstance(part, Opaque) and part.kind in ("fields", "refusal") and isinstance(part.data, dict)
+        ):
+            continue
+        sent = {key: value for key, value in part.data.items() if key not in UNSENT and value is not None}
+        fields |= sent
+        owners |= dict.fromkeys(sent, block.item)
+    for key, item in owners.items():
+        tally.charge(item, fields_cost({key: fields[key]}, KNOWN, tally.counter))
+    return fields
 
 
 def _message_cost(message: Mapping[str, Any], counter: Counter) -> int:

@@ -7,10 +7,11 @@ A round is a run of assistant messages with nothing between them.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import deque
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from ctxtree.model import Reasoning, Text, ToolCall, ToolResult
+from ctxtree.model import Media, Opaque, Reasoning, Text, ToolCall, ToolResult
 from ctxtree.render.ids import IdRule, Ids, legal_name
 from ctxtree.render.phrases import NO_RESULT, ORPHAN
 from ctxtree.render.steps import Block, Ledger, Step, brief
@@ -37,33 +38,46 @@ class _Matching:
     slots: dict[int, list[_Slot]] = field(default_factory=dict)
     orphans: dict[int, list[Block]] = field(default_factory=dict)
     moved: list[str] = field(default_factory=list)
-    by_id: dict[str, tuple[int, list[_Slot]]] = field(default_factory=dict)
-    newest: list[_Slot] = field(default_factory=list)
+    by_id: dict[str, tuple[int, deque[_Slot]]] = field(default_factory=dict)
+    newest: deque[_Slot] = field(default_factory=deque)
     round: int = 0
 
     def calls(self, index: int, step: Step, same_round: bool) -> None:
         slots = self.slots[index] = [_Slot(block, index) for block in step.calls]
         if not same_round:
             self.round += 1
-            self.newest = []
+            self.newest = deque()
         self.newest.extend(slots)
         for slot in slots:
             held = self.by_id.get(slot.id)
             if held is None or held[0] != self.round:
-                held = self.by_id[slot.id] = (self.round, [])
+                held = self.by_id[slot.id] = (self.round, deque())
             held[1].append(slot)
 
     def slot_for(self, block: Block) -> _Slot | None:
         """Same id; else by position, where the call or the result has no id."""
         result = block.part
         assert isinstance(result, ToolResult)
-        slots = self.by_id.get(result.call_id, (0, []))[1]
-        slot = next((slot for slot in slots if slot.result is None), None)
-        if slot or (slots and result.call_id):
-            return slot
-        free = [slot for slot in self.newest if slot.result is None and not (result.call_id and slot.id)]
-        named = (slot for slot in free if result.name and _call(slot.call).name == result.name)
-        return next(named, free[0] if free else None)
+        held = self.by_id.get(result.call_id)
+        if held:
+            slot = next(_open(held[1]), None)
+            if slot or result.call_id:
+                return slot
+        first: _Slot | None = None
+        for slot in _open(self.newest):
+            if result.call_id and slot.id:
+                continue
+            if not result.name or _call(slot.call).name == result.name:
+                return slot
+            first = first or slot
+        return first
+
+
+def _open(slots: deque[_Slot]) -> Iterator[_Slot]:
+    """The unanswered ones; the answered ones in front are let go, so that a walk is cheap."""
+    while slots and slots[0].result:
+        slots.popleft()
+    return (slot for slot in slots if slot.result is None)
 
 
 def pair(steps: Sequence[Step], rule: IdRule | None, ledger: Ledger) -> list[Step]:
@@ -163,13 +177,16 @@ def _told(step: Step, ledger: Ledger) -> list[Step]:
 
 
 def _quoted(step: Step, block: Block, ledger: Ledger) -> Step:
-    """An orphan result as a user note, its media after its text."""
+    """An orphan result as a user note, its media after its text, parts nobody knows by their kind."""
     result = block.part
     assert isinstance(result, ToolResult)
     ledger.add("orphan_result", block.node)
-    media = tuple(replace(block, part=part) for part in result.parts if not isinstance(part, Text))
-    quote = replace(block, part=Text(text=f"{ORPHAN} {result.text}".rstrip()))
-    return Step("user", (quote, *media), step.item, block.node, note=True)
+    media = tuple(replace(block, part=part) for part in result.parts if isinstance(part, Media))
+    kinds = [part.kind for part in result.parts if isinstance(part, Opaque)]
+    if kinds:
+        ledger.add("opaque_part", block.node)
+    said = " ".join([ORPHAN, *(f"[{kind[:40]}]" for kind in kinds), result.text]).rstrip()
+    return Step("user", (replace(block, part=Text(text=said)), *media), step.item, block.node, note=True)
 
 
 def _call(block: Block) -> ToolCall:

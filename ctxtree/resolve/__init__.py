@@ -108,4 +108,7 @@ def _weigh(scene: Scene, wish: Wish, hits: Sequence[Hit]) -> list[Candidate]:
                 Candidate(node.id, round(min(score, 1.0), 4), hit.why, hit.at, target),
             )
         )
-    return [candidate for _, _, candidate in sorted(weighed, key=lambda entry: entry[:2])]
+    best: dict[str, Candidate] = {}
+    for _, _, candidate in sorted(weighed, key=lambda entry: entry[:2]):
+        best.setdefault(candidate.node, candidate)
+    return list(best.values())

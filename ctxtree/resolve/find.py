@@ -10,7 +10,7 @@ from typing import Literal
 from ctxtree.bm25 import Index, relevance
 from ctxtree.model import Node
 from ctxtree.resolve.scene import Scene, quote
-from ctxtree.resolve.tables import PLAN_NOUN
+from ctxtree.resolve.tables import ENGLISH_KEY, HAN_KEY, PLAN_NOUN
 from ctxtree.resolve.wish import Wish, plan_keys
 from ctxtree.words import Words
 
@@ -95,8 +95,7 @@ def _counted(scene: Scene, wish: Wish) -> list[Hit]:
     if not 0 < wish.count <= len(units):
         return []
     place = units[-wish.count]
-    while wish.unit == "exchange" and place and path[place - 1].role == "user":
-        place -= 1
+    place = place if wish.unit == "message" else _asked(scene, place)
     meaning = {
         "exchange": "an exchange: an assistant message with its results, and the user message that led to it",
         "turn": "a turn: a user message and all that follows it",
@@ -109,9 +108,16 @@ def _counted(scene: Scene, wish: Wish) -> list[Hit]:
 def _before(scene: Scene, wish: Wish) -> list[Hit]:
     if wish.key or plan_keys(wish.phrase):
         named = _by_key(scene, wish.key or plan_keys(wish.phrase)[0])
-        return [replace(hit, at="before", why=f"before {hit.why}") for hit in named]
+        return [_ahead(scene, hit) for hit in named]
     failed = _failures(scene, wish) if FAILURE.search(wish.phrase) else []
     return failed or _before_words(scene, wish)
+
+
+def _asked(scene: Scene, place: int) -> int:
+    """The user message that led to a node, if it stands right before it: what led there goes with it."""
+    while 0 < place < scene.on_path and scene.nodes[place - 1].role == "user":
+        place -= 1
+    return place
 
 
 def _failures(scene: Scene, wish: Wish) -> list[Hit]:
@@ -148,14 +154,18 @@ def _fits(scene: Scene, place: int, wanted: Sequence[str]) -> bool:
 
 def _before_words(scene: Scene, wish: Wish) -> list[Hit]:
     """The earliest of the nodes that fit an event about equally well: where it began."""
-    hits = [hit for hit in _matches(scene, wish.phrase) if hit.place < scene.on_path]
+    hits = [hit for hit in _matches(scene, wish.phrase, whole=False) if hit.place < scene.on_path]
     top = max((hit.score for hit in hits), default=0.0)
     near = sorted((hit for hit in hits if hit.score >= 0.6 * top), key=lambda hit: hit.place)
     if not near:
         return []
     begun = near[-1] if wish.last else near[0]
     rest = (replace(hit, score=hit.score * 0.5) for hit in hits if hit.place != begun.place)
-    return [replace(hit, at="before", why=f"before {hit.why}") for hit in (replace(begun, score=top), *rest)]
+    return [_ahead(scene, hit) for hit in (replace(begun, score=top), *rest)]
+
+
+def _ahead(scene: Scene, hit: Hit) -> Hit:
+    return replace(hit, place=_asked(scene, hit.place), at="before", why=f"before the node that {hit.why}")
 
 
 def _previous(scene: Scene) -> list[Hit]:
@@ -189,7 +199,8 @@ def _by_key(scene: Scene, key: str) -> list[Hit]:
     for place, text in enumerate(scene.words):
         if place in laid or (scene.nodes[place].role in ("user", "assistant") and key in plan_keys(text)):
             score, how = (1.0, "lays out") if place in laid else (0.35, "speaks of")
-            hits.append(Hit(place, score, f'{how} plan "{key}": {quote(scene, place)}'))
+            named = next((names for names in (ENGLISH_KEY, HAN_KEY) if names.search(text)), None)
+            hits.append(Hit(place, score, f'{how} plan "{key}": {quote(scene, place, named)}'))
     return hits
 
 
@@ -211,8 +222,8 @@ def _content(phrase: str) -> list[str]:
     return Words().terms(_GENERIC.sub(" ", phrase))
 
 
-def _matches(scene: Scene, phrase: str, skip: int = -1) -> list[Hit]:
-    """Nodes by the words they share with the phrase, one a turn; a label's words count double.
+def _matches(scene: Scene, phrase: str, skip: int = -1, whole: bool = True) -> list[Hit]:
+    """Nodes by the words they share with the phrase, one a turn if `whole`; a label's words count double.
 
     `skip` is a place to leave out unless it lays out a plan: nobody goes back to where they are.
     """
@@ -229,8 +240,8 @@ def _matches(scene: Scene, phrase: str, skip: int = -1) -> list[Hit]:
     for place, score in found.items():
         if scene.nodes[place].role in ("user", "assistant", "tool") and (place != skip or place in laid):
             shown = quote(scene, place, _any_of(wanted))
-            hits.append(Hit(place, score, f"matches {' '.join(dict.fromkeys(wanted))}: {shown}"))
-    return _one_a_turn(scene, hits, laid)
+            hits.append(Hit(place, score, f'matches "{phrase}": {shown}'))
+    return _one_a_turn(scene, hits, laid) if whole else hits
 
 
 def _one_a_turn(scene: Scene, hits: Iterable[Hit], laid: set[int]) -> list[Hit]:
@@ -239,7 +250,7 @@ def _one_a_turn(scene: Scene, hits: Iterable[Hit], laid: set[int]) -> list[Hit]:
     turn = 0
     starts = []
     for place, node in enumerate(scene.nodes):
-        turn += node.role == "user" or place == scene.on_path
+        turn += node.role == "user" or place >= scene.on_path
         starts.append(turn)
     for hit in sorted(hits, key=lambda hit: (hit.place not in laid, -hit.score, hit.place)):
         held = best.setdefault(starts[hit.place], hit)

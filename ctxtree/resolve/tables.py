@@ -27,11 +27,22 @@ UNDOES = (
     r"(?=\s+(?:the\s+)?(?:last|latest|previous|\w+\s+steps?))",
     r"撤销|撤回|撤銷|撤消|取消(?=.{0,6}步)|rückgängig|annule|deshaz|元に戻",
 )
+LEAD = (
+    r"^\W*(?:(?:please|okay|ok|now|just|then|and|so|actually|hmm|no|let'?s|let us|can|could|would|will|you|we|i|i'd"
+    r"|want|need|like|should|have|must|to|first|better|go ahead|quickly)\W+)*$"
+)
+"""What may stand before "undo" where it is an order; after anything else it is a noun or a task."""
+RETRACTED = r"\bbut (?:let'?s not|don'?t|not (?:now|yet))\b|\bnever ?mind\b|\bforget it\b|\bor (?:maybe )?not\b|算了$|不用了$"
 CHOICES = (
     r"\b(?:use|try|take|go with|stick (?:with|to)|choose|pick|do|follow)\b"
     r"(?=.*\b(?:instead|after all|again|rather)\b)",
     r"还是(?:用|选|走|按|采用|试)|還是用|(?:重新|再)(?:用|采用|选|试)|改用|换成|换用",
 )
+FOLLOWING = (
+    r"\b(?:use|try|take|go with|stick (?:with|to)|choose|pick|do|follow)\b",
+    r"(?:用|选|走|按|试)",
+)
+"""A choice that asks for a move only after another plan was turned down: "forget plan B, use plan A"."""
 DENIED = (
     r"(?<!why )(?<!why do)\b(?:do not|don'?t|never|(?<!why )not|no need to|needn'?t|won'?t|wouldn'?t"
     r"|shouldn'?t|can'?t|cannot|mustn'?t|didn'?t|without|avoid|stop|rather than|instead of|refuse to)\b"
@@ -40,10 +51,11 @@ DENIED = (
     r"|无需|勿|莫|不许|不准|禁止|先不|不|没有|没)"
     r"(?:再|想|要|让|我们|我|先|又|急着|马上|现在|随便|轻易|打算)*$",
 )
+REFUSAL = r"别|不要|不用|不行|放弃|算了|\b(?:not|don'?t|doesn'?t|didn'?t|isn'?t|never|no|forget|scrap|drop|abandon|fail(?:s|ed))\b"
 INVITED = r"\b(?:why (?:not|don'?t we)|(?:can|could|should)(?:'?t|n'?t) we)\b"
 REPORTED = (
     r"(?<!\bi )\b(?:said|says?|told|tells?|asked|asks?|wrote|suggest(?:s|ed)?|mention(?:s|ed)?)\b",
-    r"\b(?:phrase|words?|button|command|means?|explain|describe|define|translate|how (?:to|do)|(?:used|tried) to)\b",
+    r"\b(?:phrase|words?|button|command|means?|explain|describe|define|translate|how (?:to|do)|(?:used|tried|about) to)\b",
     r"\b(?:able|possible|option|ability|function|feature|way|decision|need|reason|chance|idea) to\b",
     r"\b(?:if|when|whenever|once|unless|until|before|after(?! all)|while|because|since|what if|in case)\b",
     r"\b(?:may|might|maybe|perhaps|possibly|someday|(?<!^)could(?! you| we)|would(?! you| like))\b",
@@ -56,7 +68,7 @@ ASKING = (
     r"^\W*(?:(?:so|and|but|ok|hmm|well|wait|now),? )*"
     r"(?:what(?!\s+about)|why(?! not| don'?t we)|how(?! about)|when|where|who|which|does|do|did|is|are|was|were"
     r"|has|have|had|should|would(?! you)|will(?! you)|may|might|am)\b",
-    r"什么意思|怎么|为什么|为何|是否|要不要|该不该|会不会|是不是|有没有|如何|怎样",
+    r"什么意思|什么叫|什么是|怎么|为什么|为何|是否|要不要|该不该|会不会|是不是|有没有|如何|怎样",
 )
 POLITE = (
     r"\b(?:can|could|would|will) (?:you|we)\b|\bplease\b|\bcan i\b"

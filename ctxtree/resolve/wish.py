@@ -22,9 +22,11 @@ from ctxtree.resolve.tables import (
     DENIED,
     ENGLISH_KEY,
     EVENT,
+    FOLLOWING,
     HAN_KEY,
     INVITED,
     LAST,
+    LEAD,
     LETTER_KEY,
     MOVES,
     NUMBER,
@@ -34,7 +36,9 @@ from ctxtree.resolve.tables import (
     POLITE,
     PREVIOUS,
     QUOTED,
+    REFUSAL,
     REPORTED,
+    RETRACTED,
     SENTENCE_LIKE,
     START,
     THIS,
@@ -76,13 +80,14 @@ def read(words: str) -> Wish:
     style, ended = "", ""
     condition = False
     for clause in CLAUSE.finditer(masked):
-        verb, style_here = _verb(clause.group())
+        verb, style_here = _verb(clause.group(), turned_down=bool(refused))
         rest = text[clause.start() + verb.end() : clause.end()] if verb else ""
         if verb is None:
-            refused += plan_keys(text[clause.start() : clause.end()]) if _denial(clause.group()) else []
+            refused += _turned_down(text[clause.start() : clause.end()]) if _denial(clause.group()) else []
+            style = "" if _retracted(clause.group()) else style
         elif _denied(clause.group()[: verb.start()]):
-            refused += plan_keys(rest)
-            spoken = rest
+            refused += _turned_down(rest)
+            spoken, style = rest, style if _turned_down(rest) else ""
         elif condition or _mentioned(clause.group(), verb, _sentence(masked, clause)):
             spoken = rest
         else:
@@ -117,13 +122,21 @@ def _key(noun: str, mark: str) -> str:
     return group + spelled
 
 
-def _verb(clause: str) -> tuple[re.Match[str] | None, str]:
+def _verb(clause: str, turned_down: bool) -> tuple[re.Match[str] | None, str]:
     """The first verb of a move in a clause; a choice ("use it instead") counts only of a plan."""
-    for style, patterns in (("move", MOVES), ("undo", UNDOES), ("choice", CHOICES)):
+    choices = CHOICES + FOLLOWING if turned_down else CHOICES
+    for style, patterns in (("move", MOVES), ("undo", UNDOES), ("choice", choices)):
         found = re.search("|".join(patterns), clause, re.IGNORECASE)
-        if found and (style != "choice" or _names_plan(clause)):
-            return found, style
+        if found is None or (style == "choice" and not _names_plan(clause)):
+            continue
+        if style == "undo" and clause[found.start()].isascii() and not _leads(clause[: found.start()]):
+            continue
+        return found, style
     return None, ""
+
+
+def _leads(before: str) -> bool:
+    return bool(re.search(LEAD, before, re.IGNORECASE)) or _denied(before)
 
 
 def _names_plan(clause: str) -> bool:
@@ -137,13 +150,24 @@ def _denied(before: str) -> bool:
 
 
 def _denial(clause: str) -> bool:
-    """A clause that turns a plan down without a verb of the table: 别用方案 B 了, "plan B does not work"."""
-    return bool(re.search(r"别|不要|不用|\b(?:not|don'?t|doesn'?t|never|no)\b", clause, re.IGNORECASE))
+    """A clause that turns a plan down without a verb of the tables: 别用方案 B 了, "plan B does not work"."""
+    return bool(re.search(REFUSAL, clause, re.IGNORECASE))
+
+
+def _retracted(words: str) -> bool:
+    return bool(re.search(RETRACTED, words.rstrip(" .。!！"), re.IGNORECASE))
+
+
+def _turned_down(text: str) -> list[str]:
+    """The plans named in a refusal; a letter alone will do (别用 B 了)."""
+    return plan_keys(text) or [letter.lower() for letter in LETTER_KEY.findall(text)]
 
 
 def _mentioned(clause: str, verb: re.Match[str], sentence: str) -> bool:
     """A move that is told of, thought about or asked about, and not asked for."""
     before = clause[: verb.start()]
+    if _retracted(clause[verb.end() :]):
+        return True
     if any(re.search(pattern, before, re.IGNORECASE) for pattern in REPORTED):
         return not re.search(INVITED, before, re.IGNORECASE)
     if not re.search(r"[?？]\W*$|[吗呢]\W*$", sentence) and not re.match(ASKING[0], sentence, re.IGNORECASE):

@@ -64,7 +64,7 @@ def fit(lines: Sequence[Line], limit: int, key: str, count: int, counter: Counte
     lines, left = _counted(lines)
     short = limit < BRIEF_BELOW
     chosen, lost = _choose(lines, limit, key, count, counter, short)
-    if lost and limit >= 2 * NOTE_ROOM:
+    if (lost or left) and limit >= 2 * NOTE_ROOM:
         chosen, lost = _choose(lines, limit - NOTE_ROOM, key, count, counter, short)
     while chosen:
         shown = [chosen[place] for place in sorted(chosen)]

@@ -57,9 +57,9 @@ _PREAMBLE = re.compile(
 _SHORT = 400
 _HEADING = re.compile(r"^\W*([A-Za-z ]{2,30}|[⺀-鿿]{2,12})\W*(?:\([^)]*\))?\W*[:：]\W*(.*)$")
 _HEADINGS: dict[str, LineKind] = {
-    "goal": "goal", "goals": "goal", "user said": "preference", "constraints": "preference", "preferences": "preference", "facts": "fact",
+    "goal": "goal", "goals": "goal", "user said": "fact", "constraints": "fact", "preferences": "fact", "facts": "fact",
     "key facts": "fact", "decisions": "decision", "results": "result", "done": "done", "failed": "failed", "tried and failed": "failed",
-    "files": "file", "open": "open", "open questions": "open", "目标": "goal", "约束": "preference", "偏好": "preference", "事实": "fact",
+    "files": "file", "open": "open", "open questions": "open", "目标": "goal", "约束": "fact", "偏好": "fact", "事实": "fact",
     "决定": "decision", "决策": "decision", "结果": "result", "已完成": "done", "失败": "failed", "文件": "file", "待办": "open", "未解决": "open",
 }  # fmt: skip
 

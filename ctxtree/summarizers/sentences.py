@@ -25,6 +25,11 @@ _ABBREVIATIONS_TABLE = (
 _ABBREVIATIONS = frozenset(_ABBREVIATIONS_TABLE.split())
 _MAYBE_LAST_TABLE = "etc inc ltd co corp jr sr a.m p.m no min max "
 _MAYBE_LAST = frozenset(_MAYBE_LAST_TABLE.split())
+_LETTERED_TABLE = (
+    "plan option appendix section part version step case class group type figure variant branch point grade "
+    "team model vitamin item list column row letter key and or a in is"
+)
+_LETTERED = frozenset(_LETTERED_TABLE.split())
 _CLOSED = tuple(".!?。！？:：;；…")
 
 
@@ -133,10 +138,10 @@ def _abbreviated(block: str, start: int, end: re.Match[str]) -> bool:
     """True if the point belongs to a short form (`e.g.`, `J.`) or to a number that opens the sentence (`1.`)."""
     if end[0] != ".":
         return False
-    before = block[max(start, end.start() - 12) : end.start()]
-    word = before.split()[-1].lstrip("(\"'").lower() if before.split() else ""
+    before = block[max(start, end.start() - 24) : end.start()].split()
+    word = before[-1].lstrip("(\"'").lower() if before else ""
     if len(word) == 1 and word.isalpha() and word.isascii() and word != "i":
-        return before.rstrip()[-1:].isupper()
+        return before[-1].isupper() and (len(before) < 2 or before[-2].lower() not in _LETTERED)
     if word.isdigit() and not block[start : end.start()].strip()[len(word) :]:
         return True
     if word not in _ABBREVIATIONS:

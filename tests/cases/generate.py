@@ -53,3 +53,47 @@ def tools(wish: Any) -> list[dict[str, Any]]:
         }
         for n in range(count)
     ]
+
+
+def expressions(wishes: list[str]) -> list[str]:
+    """Texts such as `'a'*100_000` or `base64 of 3 MB random bytes on one line`."""
+    made = []
+    for wish in wishes:
+        if times := re.match(r"'(.+)'\*([\d_]+)", wish):
+            made.append(times[1].encode().decode("unicode_escape") if times[1].isascii() else times[1])
+            made[-1] *= int(times[2].replace("_", ""))
+        else:
+            size = int((re.search(r"(\d+) MB", wish) or ["", "1"])[1]) * 1_000_000
+            made.append("".join("%08x" % (n * 2654435761 % 2**32) for n in range(size // 6)))
+    return made
+
+
+def chain(wish: str) -> list[dict[str, Any]]:
+    """Nodes u1, a1, u2, … of a described chain: `chain of N …` nodes or `N exchanges`."""
+    count = re.search(r"chain of ([\d,]+)", wish)
+    if not count:
+        return []
+    number = int(count[1].replace(",", ""))
+    pairs = number if "exchange" in wish else number // 2
+    words = int((re.search(r"plus (\d+) words", wish) or ["", "3"])[1])
+    nodes: list[dict[str, Any]] = []
+    for turn in range(1, pairs + 1):
+        for role, letter in (("user", "u"), ("assistant", "a")):
+            text = f"turn {turn} " + "word " * (words if letter == "u" else 5)
+            nodes.append(
+                {
+                    "id": f"{letter}{turn}",
+                    "parent": nodes[-1]["id"] if nodes else None,
+                    "role": role,
+                    "content": text,
+                }
+            )
+    return nodes
+
+
+def turns(wish: str) -> tuple[int, int, int]:
+    """(turns, characters of a result, window) of `60 turns with 2 kB tool results; … budget 20,000`."""
+    count = int((re.search(r"(\d+) turns", wish) or ["", "20"])[1])
+    size = int((re.search(r"(\d+) kB", wish) or ["", "1"])[1]) * 1000
+    window = int((re.search(r"budget ([\d,]+)", wish) or ["", "20000"])[1].replace(",", ""))
+    return count, size, window

@@ -27,19 +27,25 @@ class Run:
         self.violations: list[str] = []
         self.signals: list[str] = []
         self.compiles: list[dict[str, Any]] = []
-        self.last: Any = None
+        self.at = ""
+        self.made: list[tuple[str, Any]] = []
 
     def run(self) -> None:
         self._nodes(self.given.get("nodes", ()))
+        if isinstance(self.given.get("gen"), str):
+            self._nodes(generate.chain(self.given["gen"]))
         if "items" in self.given:
             self.tree.extend(self.given["items"], format="openai.responses")
         for op in self.given.get("ops", ()) or self.case["input"].get("ops", ()):
+            if "sibling" in op["op"].lower():
+                self._sibling()
+                continue
             method = getattr(self, f"op_{op['op']}", None)
             if method is None:
                 raise Unsupported(op["op"])
             method(op)
-        if self.last is not None:
-            self.violations += terms.unmet(self.case, self.last)
+        if self.made:
+            self.violations += terms.unmet(self.case, self.made)
 
     def _nodes(self, nodes: Any) -> None:
         for node in nodes:
@@ -81,11 +87,11 @@ class Run:
             self.signals += sorted({issue.code for issue in report.issues})
             if report.conversations:
                 self.tree = self.store.tree(report.conversations[0].tree)
-        if not self.case.get("input_files"):
+        if not self.case.get("input_files") and "gen" not in self.given:
             raise Unsupported("import without a file")
 
     def op_compile(self, op: dict[str, Any]) -> None:
-        at = self._id(op.get("at"))
+        at, self.at = self._id(op.get("at")), op.get("at") or ""
         targets = [op["target"]] if op.get("target") else list(TARGETS)
         for target in targets:
             ask: dict[str, Any] = {"at": at, "target": target}
@@ -133,15 +139,45 @@ class Run:
         for group in (report.degraded, report.repairs, report.losses, report.notes):
             self.signals += [signal.code for signal in group]
         self.violations += row["violations"]
-        self.last = made.payload
+        self.made.append((self.at, made.payload))
         if self.out is not None:
             name = f"{self.case['id']}-{len(self.compiles)}-{ask['target']}.json"
             body = {"payload": made.payload, "report": report.model_dump(mode="json")}
             (self.out / name).write_text(json.dumps(body, ensure_ascii=False), encoding="utf-8")
 
+    def op_compile_each_turn(self, op: dict[str, Any]) -> None:
+        """Turns of the described size, a compile after each; the prefix must hold between compactions."""
+        turns, size, window = generate.turns(self.given["gen"])
+        breaks = 0
+        for turn in range(turns):
+            self.tree.user(f"step {turn}")
+            self.tree.assistant(None, calls=[ToolCall(id=f"c{turn}", name="read", arguments={"n": turn})])
+            self.tree.tool(f"c{turn}", generate.generated(f"gen: {size // 4} tokens")[:size])
+            self.tree.assistant(f"done {turn}")
+            made = self.tree.compile(budget=Budget(window), target="openai.chat", policy=Policy.stable())
+            self.violations += violations("openai.chat", made.payload)
+            broken = made.report.prefix.break_at >= 0
+            breaks += broken
+            if broken and made.report.compaction is None:
+                self.violations.append(f"the prefix broke at turn {turn} without a compaction")
+        if breaks > turns / 10:
+            self.violations.append(f"{breaks} prefix breaks in {turns} turns")
+
+    def op_stress(self, op: dict[str, Any]) -> None:
+        raise Unsupported("stress (run as tests/store)")
+
+    def _sibling(self) -> None:
+        branch = self.tree.branch
+        node = self.tree.path()[0]
+        self.tree.append(Message.of("assistant", "elsewhere"), at=node)
+        self.tree.switch(branch)
+
     def op_count(self, op: dict[str, Any]) -> None:
         if "gen" in self.given:
-            raise Unsupported("count of generated expressions")
+            for text in generate.expressions(self.given["gen"]):
+                if ctxtree.count(text) < 1:
+                    self.violations.append("no tokens")
+            return
         given = self.given.get("texts") or [node.message for node in self.tree.path(self._id(op.get("at")))]
         for text in given:
             if ctxtree.count(text if isinstance(text, str) else [text], op.get("tokenizer")) < 0:
@@ -151,10 +187,11 @@ class Run:
         from ctxtree.passes.condensers import condense, condense_bytes
         from ctxtree.tokens import counter_for
 
-        if "gen" in self.given:
-            raise Unsupported("condense of generated expressions")
         counter = counter_for("o200k_base")
-        for text in self.given.get("texts", ()):
+        given = (
+            generate.expressions(self.given["gen"]) if "gen" in self.given else self.given.get("texts", ())
+        )
+        for text in given:
             if "max_bytes" in op:
                 short = condense_bytes(text, op["max_bytes"])
                 over = len(short.encode()) > op["max_bytes"]
@@ -200,7 +237,7 @@ class Run:
         self.tree.fail(self._id(op["node"]) or "", op.get("reason", ""))
 
     def op_export(self, op: dict[str, Any]) -> None:
-        if op.get("format") not in ("markdown", "openai.chat", "anthropic"):
+        if op.get("format") not in ("markdown", "openai.chat", "anthropic", "html"):
             raise Unsupported(f"export {op.get('format') or 'to a folder'}")
         text = str(self.tree.export(op["format"], self._id(op.get("at"))))
         if any(word in text for word in ("None", "null", "[object")):
@@ -213,6 +250,10 @@ class Run:
         self.tree = self.store.tree("case")
 
     op_close_and_reopen_store = op_store_and_reload
+
+    def op_inspect(self, op: dict[str, Any]) -> None:
+        if self.tree.graph().number_of_nodes() < len(self.tree.path()):
+            self.violations.append("the graph lacks nodes")
 
     def op_resolve_backtrack(self, op: dict[str, Any]) -> None:
         for words in self.given.get("utterances", ()):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 QUOTED = r"\(\s*[\"“](.+?)[\"”]\s*\)"
@@ -25,12 +25,17 @@ def texts(payload: Any) -> str:
     return "\n".join(found)
 
 
-def unmet(case: dict[str, Any], payload: Any) -> list[str]:
-    """The `contains`, `absent` and `count` terms that do not hold."""
-    text = texts(payload)
-    expected = case["expected"]
+def unmet(case: dict[str, Any], made: Sequence[tuple[str, Any]]) -> list[str]:
+    """The terms that do not hold for the requests made: (`at` of the case, payload), in order.
+
+    `contains` is asked of the last request, `absent(…) at X` of those at X and else of the last,
+    `count` of any: a case may name the counts of several requests.
+    """
+    whole = [(at, texts(payload)) for at, payload in made]
     found = []
-    for sentence in _sentences(expected.get("must")):
+    for sentence in _sentences(case["expected"].get("must")):
+        places = {place for _, place in re.findall("absent" + QUOTED + r" at (\w+)", sentence)}
+        text = "\n".join(text for at, text in whole if at in places) if places else whole[-1][1]
         found += [
             f"contains({json.dumps(term)})"
             for term in re.findall("contains" + QUOTED, sentence)
@@ -40,8 +45,8 @@ def unmet(case: dict[str, Any], payload: Any) -> list[str]:
             f"absent({json.dumps(term)})" for term in re.findall("absent" + QUOTED, sentence) if term in text
         ]
         for term, count in re.findall("count" + QUOTED + r"\s*==\s*(\d+)", sentence):
-            if text.count(term) != int(count):
-                found.append(f"count({json.dumps(term)}) is {text.count(term)}, not {count}")
+            if all(one.count(term) != int(count) for _, one in whole):
+                found.append(f"count({json.dumps(term)}) is never {count}")
     return found
 
 

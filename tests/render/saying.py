@@ -34,7 +34,9 @@ def words(role: Role, text: str) -> Message:
 
 
 def says(*parts: Part | str) -> Message:
-    return Message(role="assistant", parts=tuple(Text(text=part) if isinstance(part, str) else part for part in parts))
+    return Message(
+        role="assistant", parts=tuple(Text(text=part) if isinstance(part, str) else part for part in parts)
+    )
 
 
 def call(identity: str, name: str = "read", arguments: dict[str, Any] | str = "{}", **more: Any) -> ToolCall:

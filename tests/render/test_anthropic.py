@@ -24,7 +24,13 @@ def kinds(turn: dict[str, Any]) -> list[str]:
 def test_an_exchange_is_written_as_blocks() -> None:
     made = rendered(
         "anthropic",
-        [words("system", "A."), words("system", "B."), U, says("I read.", call("c1", arguments='{"p":1}')), result("c1", "no", error=True)],
+        [
+            words("system", "A."),
+            words("system", "B."),
+            U,
+            says("I read.", call("c1", arguments='{"p":1}')),
+            result("c1", "no", error=True),
+        ],
         reserve=500,
     )
     assert made.payload == {
@@ -63,7 +69,9 @@ def test_results_stand_first_and_everything_else_after_them() -> None:
 
 def test_thinking_goes_back_verbatim_and_in_place() -> None:
     sealed = Reasoning(encrypted="OPAQUE", origin="anthropic")
-    made = turns(U, says(thought(" long \n"), "I read.", call("c1")), result("c1", "r"), says(sealed, "done"), U)
+    made = turns(
+        U, says(thought(" long \n"), "I read.", call("c1")), result("c1", "r"), says(sealed, "done"), U
+    )
     assert made[1]["content"][0] == {"type": "thinking", "thinking": " long \n", "signature": "SIG"}
     assert kinds(made[1]) == ["thinking", "text", "tool_use"]
     assert made[3]["content"][0] == {"type": "redacted_thinking", "data": "OPAQUE"}
@@ -83,7 +91,15 @@ def test_a_loop_that_did_not_start_with_thinking_has_none() -> None:
 
 
 def test_appending_never_takes_thinking_away() -> None:
-    said = [U, says(thought(), call("c1")), result("c1", "r"), says(thought(), call("c2")), result("c2", "r"), says("end"), U]
+    said = [
+        U,
+        says(thought(), call("c1")),
+        result("c1", "r"),
+        says(thought(), call("c2")),
+        result("c2", "r"),
+        says("end"),
+        U,
+    ]
     whole = turns(*said)
     for end in (3, 5, 7):
         assert turns(*said[:end]) == whole[:end]
@@ -115,7 +131,11 @@ def test_documents_and_pictures_have_sources() -> None:
     )
     assert turns(Message(role="user", parts=parts))[0]["content"] == [
         {"type": "image", "source": {"type": "url", "url": "https://example.org/a.png"}},
-        {"type": "document", "source": {"type": "base64", "media_type": "application/pdf", "data": "JVBERi0="}, "title": "a"},
+        {
+            "type": "document",
+            "source": {"type": "base64", "media_type": "application/pdf", "data": "JVBERi0="},
+            "title": "a",
+        },
         {"type": "document", "source": {"type": "file", "file_id": "file_1"}},
         {"type": "text", "text": "[image: image/tiff, not supported here]"},
     ]

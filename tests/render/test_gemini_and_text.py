@@ -19,7 +19,13 @@ def contents(*said: Said | Message, dialect: str | None = None) -> list[dict[str
 def test_calls_and_results_are_parts_without_ids() -> None:
     made = rendered(
         "gemini",
-        [words("system", "S."), U, says("I read.", call("c1", arguments={"p": 1}), call("c1", "ls")), result("c1", "a"), result("c1", "b", error=True)],
+        [
+            words("system", "S."),
+            U,
+            says("I read.", call("c1", arguments={"p": 1}), call("c1", "ls")),
+            result("c1", "a"),
+            result("c1", "b", error=True),
+        ],
     )
     assert made.payload == {
         "systemInstruction": {"parts": [{"text": "S."}]},
@@ -94,7 +100,9 @@ def test_a_transcript_is_readable() -> None:
 
 
 def test_a_transcript_is_counted_as_one_text_and_shared_out_exactly() -> None:
-    pieces = [Message(role="user", parts=(Text(text=word),)) for word in ("a", "lorem ipsum " * 50, "b", "。", "🙂")]
+    pieces = [
+        Message(role="user", parts=(Text(text=word),)) for word in ("a", "lorem ipsum " * 50, "b", "。", "🙂")
+    ]
     made = rendered("text", pieces)
     assert set(made.spans) == set(range(5))
     assert made.overhead == 0

@@ -33,7 +33,13 @@ def messages(made: Rendered) -> list[dict[str, Any]]:
 
 
 def test_an_exchange_is_written_as_the_api_documents_it() -> None:
-    said = (words("developer", "Be terse."), U, says(call("c1", "read", '{"path": "a.py"}')), result("c1", "body"), says("ok"))
+    said = (
+        words("developer", "Be terse."),
+        U,
+        says(call("c1", "read", '{"path": "a.py"}')),
+        result("c1", "body"),
+        says("ok"),
+    )
     assert chat(*said) == [
         {"role": "developer", "content": "Be terse."},
         {"role": "user", "content": "go"},
@@ -41,7 +47,11 @@ def test_an_exchange_is_written_as_the_api_documents_it() -> None:
             "role": "assistant",
             "content": None,
             "tool_calls": [
-                {"id": "c1", "type": "function", "function": {"name": "read", "arguments": '{"path": "a.py"}'}}
+                {
+                    "id": "c1",
+                    "type": "function",
+                    "function": {"name": "read", "arguments": '{"path": "a.py"}'},
+                }
             ],
         },
         {"role": "tool", "tool_call_id": "c1", "content": "body"},
@@ -63,7 +73,9 @@ def test_a_merge_note_between_assistant_messages_is_a_user_message() -> None:
 
 def test_a_picture_in_a_result_follows_all_results_of_the_batch() -> None:
     picture = Media(mime="image/png", data=PIXEL, detail="low")
-    made = chat(U, says(call("c1"), call("c2")), result("c1", "see", picture), result("c2", picture), says("ok"))
+    made = chat(
+        U, says(call("c1"), call("c2")), result("c1", "see", picture), result("c2", picture), says("ok")
+    )
     assert [m["role"] for m in made] == ["user", "assistant", "tool", "tool", "user", "assistant"]
     assert [m["content"] for m in made[2:4]] == ["see", "[image: see the next message]"]
     assert [part["type"] for part in made[4]["content"]] == ["text", "image_url"] * 2
@@ -92,9 +104,24 @@ def test_recorded_fields_go_back_on_their_message() -> None:
     assert made[3] == {"role": "assistant", "content": "yes", "annotations": [{"url": "x"}]}
 
 
+def test_of_two_fields_with_one_name_the_later_one_goes_back() -> None:
+    made = chat(U, says("a", fields("openai.chat", x=1), fields("openai.chat", x=2)))
+    assert made[1]["x"] == 2
+
+
+def test_an_empty_refusal_and_a_call_without_name_make_no_broken_message() -> None:
+    empty = Opaque(origin="openai.chat", kind="refusal", data={"type": "refusal", "refusal": " "})
+    nameless = Opaque(origin="openai.chat", kind="tool_call", data={"id": "c1"})
+    made = chat(U, says(empty), U, says(nameless, Opaque(origin="openai.chat", kind="int", data=5)))
+    assert made[1]["content"] == "[refusal]"
+    assert [part["text"] for part in made[3]["content"]] == ["[tool_call]", "[int]"]
+
+
 def test_unknown_parts_of_its_own_go_back_verbatim_but_not_inside_results() -> None:
     card = Opaque(origin="openai.chat", kind="card", data={"type": "card", "data": {"temp": 3}})
-    made = chat(Message(role="user", parts=(Text(text="see"), card)), says(call("c1")), result("c1", "ok", card))
+    made = chat(
+        Message(role="user", parts=(Text(text="see"), card)), says(call("c1")), result("c1", "ok", card)
+    )
     assert made[0]["content"][1] == {"type": "card", "data": {"temp": 3}}
     assert made[2]["content"] == [{"type": "text", "text": "ok"}, {"type": "text", "text": "[card]"}]
 
@@ -116,7 +143,14 @@ def test_names_that_are_not_legal_are_spelled_legally() -> None:
 
 
 def test_strict_templates_get_one_system_and_alternating_strings() -> None:
-    said = (words("system", "A."), words("system", "B."), words("user", "x"), words("user", "y"), says("1"), says("2"))
+    said = (
+        words("system", "A."),
+        words("system", "B."),
+        words("user", "x"),
+        words("user", "y"),
+        says("1"),
+        says("2"),
+    )
     assert chat(*said, dialect="strict") == [
         {"role": "system", "content": "A.\n\nB."},
         {"role": "user", "content": "x\n\ny"},
@@ -145,7 +179,13 @@ def test_control_tokens_are_defused_for_templates_alone() -> None:
 
 
 def test_mistral_ids_are_kept_where_legal() -> None:
-    made = chat(U, says(call("abcDEF123"), call("call_1")), result("abcDEF123", "a"), result("call_1", "b"), dialect="mistral")
+    made = chat(
+        U,
+        says(call("abcDEF123"), call("call_1")),
+        result("abcDEF123", "a"),
+        result("call_1", "b"),
+        dialect="mistral",
+    )
     assert [entry["id"] for entry in made[1]["tool_calls"]] == ["abcDEF123", "000000001"]
 
 
@@ -157,7 +197,16 @@ def test_bedrock_gets_the_tools_that_the_history_used() -> None:
 
 def test_deepseek_gets_reasoning_back_in_turns_with_calls() -> None:
     think = Reasoning(text="I should read.", origin="openai.chat")
-    said = (U, says(think, "plain"), U, says(think, call("c1")), result("c1", "r"), says(think, "done"), U, says("end"))
+    said = (
+        U,
+        says(think, "plain"),
+        U,
+        says(think, call("c1")),
+        result("c1", "r"),
+        says(think, "done"),
+        U,
+        says("end"),
+    )
     made = chat(*said, dialect="deepseek")
     assert ["reasoning_content" in m for m in made if m["role"] == "assistant"] == [False, True, True, False]
     assert not any("reasoning_content" in m for m in chat(*said))

@@ -35,7 +35,14 @@ def test_the_first_system_message_is_the_instructions() -> None:
 
 def test_reasoning_stands_before_the_output_that_it_led_to() -> None:
     made = items(U, says(sealed(), "a", sealed("rs_2"), call("c1")), result("c1", "r"))
-    assert kinds(made) == ["user", "reasoning", "assistant", "reasoning", "function_call", "function_call_output"]
+    assert kinds(made) == [
+        "user",
+        "reasoning",
+        "assistant",
+        "reasoning",
+        "function_call",
+        "function_call_output",
+    ]
     assert made[1] == {
         "type": "reasoning", "id": "rs_1", "summary": [{"type": "summary_text", "text": "short"}],
         "encrypted_content": "AAA",
@@ -47,7 +54,11 @@ def test_reasoning_of_a_message_of_its_own_leads_the_next_one() -> None:
 
 
 def test_reasoning_with_nothing_after_it_is_not_sent() -> None:
-    for last in ((says(sealed()), words("user", "q2")), (says("a", sealed()), words("user", "q2")), (says("a", sealed()),)):
+    for last in (
+        (says(sealed()), words("user", "q2")),
+        (says("a", sealed()), words("user", "q2")),
+        (says("a", sealed()),),
+    ):
         made = rendered("openai.responses", [U, *last])
         assert "reasoning_dropped" in codes(made)
         assert "reasoning" not in kinds(made.payload["input"])  # type: ignore[arg-type]
@@ -59,21 +70,32 @@ def test_reasoning_of_others_or_without_its_content_is_not_sent() -> None:
 
 
 def test_a_reasoning_id_is_sent_once() -> None:
-    assert kinds(items(U, says(sealed(), "a"), says(sealed(), "b"))) == ["user", "reasoning", "assistant", "assistant"]
+    assert kinds(items(U, says(sealed(), "a"), says(sealed(), "b"))) == [
+        "user",
+        "reasoning",
+        "assistant",
+        "assistant",
+    ]
 
 
 def test_items_of_its_own_go_back_verbatim() -> None:
-    search = Opaque(origin="openai.responses", kind="web_search_call", data={"type": "web_search_call", "id": "ws_1"})
+    search = Opaque(
+        origin="openai.responses", kind="web_search_call", data={"type": "web_search_call", "id": "ws_1"}
+    )
     assert items(U, says(search, "found"))[1] == {"type": "web_search_call", "id": "ws_1"}
 
 
 def test_what_depended_on_reasoning_that_is_not_sent_loses_its_id() -> None:
-    search = Opaque(origin="openai.responses", kind="web_search_call", data={"type": "web_search_call", "id": "ws_1"})
+    search = Opaque(
+        origin="openai.responses", kind="web_search_call", data={"type": "web_search_call", "id": "ws_1"}
+    )
     assert items(U, says(sealed(), search, "found"))[1] == {"type": "web_search_call"}
 
 
 def test_outputs_that_nobody_here_knows_stay_items() -> None:
-    asked = Opaque(origin="openai.responses", kind="computer_call", data={"type": "computer_call", "call_id": "x"})
+    asked = Opaque(
+        origin="openai.responses", kind="computer_call", data={"type": "computer_call", "call_id": "x"}
+    )
     output = {"type": "computer_call_output", "call_id": "x", "output": {}}
     answered = Opaque(origin="openai.responses", kind="computer_call_output", data=output)
     made = items(U, says(asked), Message(role="tool", parts=(answered,)), words("user", "and?"))

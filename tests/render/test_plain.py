@@ -99,7 +99,9 @@ def test_anthropic_has_its_leading_system_text_apart() -> None:
 
 
 def test_state_patches_are_no_messages() -> None:
-    assert plain([words("state", "{}"), words("user", "x")], "openai.chat") == [{"role": "user", "content": "x"}]
+    assert plain([words("state", "{}"), words("user", "x")], "openai.chat") == [
+        {"role": "user", "content": "x"}
+    ]
 
 
 def test_sound_in_an_answer_keeps_its_transcript_and_id() -> None:

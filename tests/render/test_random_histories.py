@@ -12,7 +12,9 @@ from ctxtree.model import Media, Message, Opaque, Part, Reasoning, Role, Text, T
 from ctxtree.plan import Said
 from tests.render.saying import PIXEL, PLACES, rendered, words
 
-IDS = st.sampled_from(["", "call_0", "call_0", "c1", "grep:0", "abcDEF123", "x" * 70, "000000001", "grep_0", "ид"])
+IDS = st.sampled_from(
+    ["", "call_0", "call_0", "c1", "grep:0", "abcDEF123", "x" * 70, "000000001", "grep_0", "ид"]
+)
 TEXTS = st.sampled_from(["", " \n", "words", "two\n\nlines ", "<|im_end|>[INST]", "你好 🙂", "]]>\"'\\"])
 ARGUMENTS: st.SearchStrategy[Any] = st.sampled_from(
     ["{}", '{"a": 1}', "", "[1]", "{bad", "NaN", '{"a": Infinity}', {}, {"path": "a.py"}, {"n": [1, None]}]
@@ -65,7 +67,9 @@ results = st.builds(
     error=st.booleans(),
     name=st.sampled_from([None, "read"]),
 )
-parts: st.SearchStrategy[Part] = st.one_of(text_part, text_part, calls, calls, results, reasoning, media, opaque)
+parts: st.SearchStrategy[Part] = st.one_of(
+    text_part, text_part, calls, calls, results, reasoning, media, opaque
+)
 roles: st.SearchStrategy[Role] = st.sampled_from(
     ["user", "user", "assistant", "assistant", "tool", "tool", "system", "developer", "note"]
 )
@@ -78,15 +82,26 @@ def histories(draw: st.DrawFn) -> list[Said]:
     for _ in range(draw(st.integers(0, 6))):
         if draw(st.booleans()):
             batch = draw(st.lists(calls, min_size=1, max_size=3))
-            drawn.append(Message(role="assistant", parts=tuple(draw(st.lists(reasoning, max_size=1))) + tuple(batch)))
-            drawn += [Message(role="tool", parts=(ToolResult(call_id=one.id, parts=(draw(text_part),)),)) for one in batch]
+            drawn.append(
+                Message(role="assistant", parts=tuple(draw(st.lists(reasoning, max_size=1))) + tuple(batch))
+            )
+            drawn += [
+                Message(role="tool", parts=(ToolResult(call_id=one.id, parts=(draw(text_part),)),))
+                for one in batch
+            ]
         else:
             role = draw(roles)
             name = draw(st.sampled_from([None, None, "Zoë"]))
             drawn.append(Message(role=role, parts=tuple(draw(st.lists(parts, max_size=4))), name=name))
     drawn.insert(draw(st.integers(0, len(drawn))), words("user", "go"))
     return [
-        Said(one, index // 2, f"n{index}", note=one.role == "user" and one.text != "go" and draw(st.booleans()), cut=draw(st.booleans()))
+        Said(
+            one,
+            index // 2,
+            f"n{index}",
+            note=one.role == "user" and one.text != "go" and draw(st.booleans()),
+            cut=draw(st.booleans()),
+        )
         for index, one in enumerate(drawn)
     ]
 
@@ -119,13 +134,21 @@ def test_whole_rounds_appended_leave_all_bytes_before_them(rounds: list[Any], da
         said.append(Said(words("user", f"go {text}"), len(said)))
         if batch:
             said.append(Said(Message(role="assistant", parts=tuple(batch)), len(said)))
-            said += [Said(Message(role="tool", parts=(ToolResult(call_id=one.id, parts=(Text(text=answer),)),)), 0) for one in batch]
+            said += [
+                Said(Message(role="tool", parts=(ToolResult(call_id=one.id, parts=(Text(text=answer),)),)), 0)
+                for one in batch
+            ]
             said.append(Said(words("assistant", f"done {answer}"), len(said)))
         else:
             said.append(Said(words("assistant", f"ok {answer}"), len(said)))
         ends.append(len(said))
     end = data.draw(st.sampled_from(ends))
-    for name, key in (("openai.chat", "messages"), ("openai.responses", "input"), ("anthropic", "messages"), ("gemini", "contents")):
+    for name, key in (
+        ("openai.chat", "messages"),
+        ("openai.responses", "input"),
+        ("anthropic", "messages"),
+        ("gemini", "contents"),
+    ):
         before = _list(rendered(name, said[:end]).payload, key)
         before = before[:-1] if name in ("anthropic", "gemini") else before  # the fixed last message
         assert _list(rendered(name, said).payload, key)[: len(before)] == before

@@ -39,7 +39,13 @@ def at(place: tuple[str, str | None], *said: Said | Message) -> Rendered:
 
 
 def test_a_plain_exchange_needs_no_repair(place: tuple[str, str | None]) -> None:
-    made = at(place, words("system", "Be terse."), U, says("Reading.", call("c1aaaaaaa")), result("c1aaaaaaa", "body"))
+    made = at(
+        place,
+        words("system", "Be terse."),
+        U,
+        says("Reading.", call("c1aaaaaaa")),
+        result("c1aaaaaaa", "body"),
+    )
     assert codes(made) - {"tools_declared"} == set()
     assert "body" in everything(made)
 
@@ -52,7 +58,9 @@ def test_an_unanswered_call_gets_a_result_of_unknown_outcome(place: tuple[str, s
 
 
 def test_calls_at_the_end_are_told_in_words(place: tuple[str, str | None]) -> None:
-    waiting = says("I will read it.", call("c1", "read", {"path": "a.py"}), call("c2", "read", '{"path":"b.py"}'))
+    waiting = says(
+        "I will read it.", call("c1", "read", {"path": "a.py"}), call("c2", "read", '{"path":"b.py"}')
+    )
     made = at(place, U, waiting)
     assert "pending_call" in codes(made)
     assert "call read(path=a.py) awaits its result" in everything(made)
@@ -64,7 +72,11 @@ def test_calls_at_the_end_are_told_in_words(place: tuple[str, str | None]) -> No
 def test_a_pending_call_without_words_joins_the_user_message(place: tuple[str, str | None]) -> None:
     made = at(place, U, says(call("c1")), note("a dead end"))
     assert "pending_call" in codes(made)
-    assert everything(made).index("go") < everything(made).index("awaits its result") < everything(made).index("dead end")
+    assert (
+        everything(made).index("go")
+        < everything(made).index("awaits its result")
+        < everything(made).index("dead end")
+    )
 
 
 def test_a_pending_call_with_huge_arguments_stays_short(place: tuple[str, str | None]) -> None:
@@ -85,7 +97,14 @@ def test_a_second_result_for_a_call_is_quoted(place: tuple[str, str | None]) -> 
 
 
 def test_words_between_call_and_result_come_after_the_result(place: tuple[str, str | None]) -> None:
-    made = at(place, U, says(call("c1")), words("user", "(also check README)"), result("c1", "built ok"), says("all done"))
+    made = at(
+        place,
+        U,
+        says(call("c1")),
+        words("user", "(also check README)"),
+        result("c1", "built ok"),
+        says("all done"),
+    )
     text = everything(made)
     order = [text.index(word) for word in ("built ok", "also check README", "all done")]
     assert order == sorted(order)
@@ -94,7 +113,8 @@ def test_words_between_call_and_result_come_after_the_result(place: tuple[str, s
 
 def test_results_inside_a_user_message_leave_its_words_there(place: tuple[str, str | None]) -> None:
     mixed = Message(
-        role="user", parts=(Text(text="IMPORTANT: stay on v2"), ToolResult(call_id="c1", parts=(Text(text="file"),)))
+        role="user",
+        parts=(Text(text="IMPORTANT: stay on v2"), ToolResult(call_id="c1", parts=(Text(text="file"),))),
     )
     made = at(place, U, says(call("c1")), mixed, says("ok"))
     text = everything(made)
@@ -121,27 +141,41 @@ def test_equal_ids_are_paired_by_position_in_their_round(place: tuple[str, str |
 
 
 def test_two_rounds_before_their_results_both_keep_them(place: tuple[str, str | None]) -> None:
-    made = at(place, U, says(call("a1")), says(call("b1")), result("a1", "ra"), result("b1", "rb"), words("user", "?"))
+    made = at(
+        place,
+        U,
+        says(call("a1")),
+        says(call("b1")),
+        result("a1", "ra"),
+        result("b1", "rb"),
+        words("user", "?"),
+    )
     assert not codes(made) & {"unanswered_call", "orphan_result"}
     assert "ra" in everything(made)
     assert "rb" in everything(made)
 
 
 def test_an_id_repeated_every_round_never_loses_a_result(place: tuple[str, str | None]) -> None:
-    rounds = [one for number in range(20) for one in (says(call("call_0")), result("call_0", f"result {number}."))]
+    rounds = [
+        one for number in range(20) for one in (says(call("call_0")), result("call_0", f"result {number}."))
+    ]
     made = at(place, U, *rounds)
     assert all(f"result {number}." in everything(made) for number in range(20))
 
 
 def test_an_unanswered_round_does_not_take_the_next_rounds_result(place: tuple[str, str | None]) -> None:
-    made = at(place, U, says(call("call_0")), words("user", "again"), says(call("call_0")), result("call_0", "late"))
+    made = at(
+        place, U, says(call("call_0")), words("user", "again"), says(call("call_0")), result("call_0", "late")
+    )
     text = everything(made)
     assert text.index("no result recorded") < text.index("again") < text.index("late")
 
 
 def test_arguments_that_are_no_object_are_wrapped(place: tuple[str, str | None]) -> None:
     bad = ("[1,2]", "{broken", '"text"', "NaN", '{"x": NaN}', "")
-    made = at(place, U, says(*(call(f"c{i}", arguments=text) for i, text in enumerate(bad))), result("c0", "r"))
+    made = at(
+        place, U, says(*(call(f"c{i}", arguments=text) for i, text in enumerate(bad))), result("c0", "r")
+    )
     assert "arguments_wrapped" in codes(made)
 
 
@@ -171,14 +205,21 @@ def test_a_late_system_message_stays_at_its_place_as_a_note(place: tuple[str, st
         words("user", "colour?"),
     )
     text = everything(made)
-    order = [text.index(word) for word in ("hi", "hello", "[system note] From now on answer only BLUE.", "colour?")]
+    order = [
+        text.index(word) for word in ("hi", "hello", "[system note] From now on answer only BLUE.", "colour?")
+    ]
     assert order == sorted(order)
     assert "system_folded" in codes(made)
 
 
 def test_a_system_message_within_a_batch_stands_after_the_results(place: tuple[str, str | None]) -> None:
     made = at(
-        place, U, says(call("c1"), call("c2")), result("c1", "r1"), words("system", "reminder: 80%"), result("c2", "r2")
+        place,
+        U,
+        says(call("c1"), call("c2")),
+        result("c1", "r1"),
+        words("system", "reminder: 80%"),
+        result("c2", "r2"),
     )
     text = everything(made)
     assert text.index("r1") < text.index("r2") < text.index("reminder: 80%")
@@ -193,7 +234,9 @@ def test_a_note_leads_the_user_message_after_it(place: tuple[str, str | None]) -
 
 
 def test_a_note_never_separates_a_call_from_its_result(place: tuple[str, str | None]) -> None:
-    made = at(place, U, says(call("c1")), note("in between"), result("c1", "body"), note("after"), says("done"))
+    made = at(
+        place, U, says(call("c1")), note("in between"), result("c1", "body"), note("after"), says("done")
+    )
     text = everything(made)
     assert text.index("body") < text.index("in between") < text.index("after") < text.index("done")
 
@@ -211,7 +254,12 @@ def test_a_trailing_assistant_message_is_followed_where_it_must_be(place: tuple[
 
 def test_pictures_go_where_they_can_and_are_told_elsewhere(place: tuple[str, str | None]) -> None:
     picture = Media(mime="image/png", data=PIXEL)
-    made = at(place, Message(role="user", parts=(Text(text="see"), picture)), says(call("c1")), result("c1", picture))
+    made = at(
+        place,
+        Message(role="user", parts=(Text(text="see"), picture)),
+        says(call("c1")),
+        result("c1", picture),
+    )
     told = place[0] == "text" or place[1] in ("strict", "no_system", "mistral")
     assert everything(made).count(PIXEL) == (0 if told else 2)
     assert ("unsupported_media" in codes(made)) == told
@@ -220,7 +268,12 @@ def test_pictures_go_where_they_can_and_are_told_elsewhere(place: tuple[str, str
 def test_sound_without_data_is_told_by_its_transcript(place: tuple[str, str | None]) -> None:
     asked = Media(kind="audio", transcript="turn on the lamp")
     answer = Media(kind="audio", file_id="audio_1", origin="openai.chat", transcript="Lamp is on.")
-    made = at(place, Message(role="user", parts=(asked,)), says(answer), Message(role="user", parts=(Media(kind="audio"),)))
+    made = at(
+        place,
+        Message(role="user", parts=(asked,)),
+        says(answer),
+        Message(role="user", parts=(Media(kind="audio"),)),
+    )
     text = everything(made)
     assert "turn on the lamp" in text
     assert "Lamp is on." in text
@@ -230,13 +283,20 @@ def test_sound_without_data_is_told_by_its_transcript(place: tuple[str, str | No
 
 def test_unknown_parts_of_another_api_are_told_by_type(place: tuple[str, str | None]) -> None:
     card = Opaque(origin="somewhere", kind="weather_card", data={"temp": 3})
-    made = at(place, Message(role="user", parts=(Text(text="see"), card)), says(call("c1")), result("c1", "ok", card))
+    made = at(
+        place,
+        Message(role="user", parts=(Text(text="see"), card)),
+        says(call("c1")),
+        result("c1", "ok", card),
+    )
     assert everything(made).count("[weather_card]") == 2
     assert "temp" not in everything(made)
     assert "opaque_part" in codes(made)
 
 
-def test_fields_of_another_api_are_left_out_but_a_refusal_is_kept_as_words(place: tuple[str, str | None]) -> None:
+def test_fields_of_another_api_are_left_out_but_a_refusal_is_kept_as_words(
+    place: tuple[str, str | None],
+) -> None:
     made = at(place, U, says(fields("somewhere", refusal="I will not.", odd=1)), words("user", "why?"))
     assert "I will not." in everything(made)
     assert "odd" not in everything(made)
@@ -285,7 +345,9 @@ def test_a_blank_user_message_beside_an_answer_is_enough() -> None:
 
 
 def test_unknown_targets_and_dialects_are_named() -> None:
-    with pytest.raises(TargetError, match=r"openai.chat, openai.responses, anthropic, gemini, text") as caught:
+    with pytest.raises(
+        TargetError, match=r"openai.chat, openai.responses, anthropic, gemini, text"
+    ) as caught:
         target("opnai")
     assert caught.value.code == "unknown_target"
     assert target("openai") is TARGETS["openai.chat"]
@@ -296,7 +358,10 @@ def test_unknown_targets_and_dialects_are_named() -> None:
 
 
 def test_signals_name_each_node_once_and_one_code_once() -> None:
-    made = rendered("openai.chat", [U, says("", thought(), thought(), call("")), result("", ""), says(call("")), result("", "")])
+    made = rendered(
+        "openai.chat",
+        [U, says("", thought(), thought(), call("")), result("", ""), says(call("")), result("", "")],
+    )
     assert len({signal.code for signal in made.repairs}) == len(made.repairs)
     (loss,) = made.losses
     assert (loss.code, loss.nodes) == ("reasoning_dropped", ("n1",))

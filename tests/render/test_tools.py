@@ -13,10 +13,15 @@ from tests.render.saying import codes, counter, rendered, words
 
 SCHEMA = {"type": "object", "properties": {"path": {"type": "string"}}, "required": ["path"]}
 SHAPES: Mapping[str, dict[str, Any]] = {
-    "openai.chat": {"type": "function", "function": {"name": "read", "description": "Reads.", "parameters": SCHEMA}},
+    "openai.chat": {
+        "type": "function",
+        "function": {"name": "read", "description": "Reads.", "parameters": SCHEMA},
+    },
     "openai.responses": {"type": "function", "name": "read", "description": "Reads.", "parameters": SCHEMA},
     "anthropic": {"name": "read", "description": "Reads.", "input_schema": SCHEMA},
-    "gemini": {"functionDeclarations": [{"name": "read", "description": "Reads.", "parametersJsonSchema": SCHEMA}]},
+    "gemini": {
+        "functionDeclarations": [{"name": "read", "description": "Reads.", "parametersJsonSchema": SCHEMA}]
+    },
 }
 ANY = {**SHAPES, "mcp": {"name": "read", "description": "Reads.", "inputSchema": SCHEMA}}
 U = words("user", "x")

@@ -1,0 +1,93 @@
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ctxtree.bm25 import Index, relevance, sittings, smooth
+
+UNITS = st.lists(st.lists(st.sampled_from("abcdef"), max_size=6), max_size=12)
+QUERY = st.lists(st.sampled_from("abcdefg"), max_size=4)
+
+
+def test_the_unit_that_holds_the_rarer_term_scores_higher() -> None:
+    found = Index([["cat", "dog"], ["cat", "fox"], ["cat", "dog"]]).scores(["cat", "fox"])
+    assert max(found, key=lambda unit: found[unit]) == 1
+    assert found[0] == found[2]
+
+
+def test_scores_are_those_of_the_formula() -> None:
+    found = Index([["a", "b"], ["b", "b", "c", "c"], ["c"]]).scores(["a"])
+    # idf ln(1 + 2.5 / 1.5); count 1, length 2 of a mean of 7 / 3, k1 1.2, b .75
+    assert found == {0: pytest.approx(0.9808293 * 2.2 / (1 + 1.2 * (0.25 + 0.75 * 2 / (7 / 3))))}
+
+
+def test_an_empty_index_and_an_empty_query_score_nothing() -> None:
+    assert Index().scores(["a"]) == {}
+    assert Index([["a"]]).scores([]) == {}
+    assert Index([[]]).scores(["a"]) == {}
+    assert Index().ideal(["a"]) == 0.0
+
+
+def test_among_leaves_units_out_and_changes_no_score() -> None:
+    index = Index([["a"], ["a", "b"], ["b"]])
+    every = index.scores(["a", "b"])
+    assert index.scores(["a", "b"], among={1}) == {1: every[1]}
+
+
+@given(UNITS, UNITS, QUERY)
+def test_a_prefix_scores_as_if_nothing_had_followed(
+    first: list[list[str]], more: list[list[str]], query: list[str]
+) -> None:
+    grown, alone = Index([*first, *more]), Index(first)
+    assert grown.scores(query, upto=len(first)) == alone.scores(query)
+    assert grown.ideal(query, upto=len(first)) == alone.ideal(query)
+    groups = [unit // 3 for unit in range(len(first))]
+    assert grown.group_scores(query, groups) == alone.group_scores(query, groups)
+
+
+@given(UNITS, QUERY)
+def test_only_units_that_hold_a_term_score_and_they_score_above_zero(
+    units: list[list[str]], query: list[str]
+) -> None:
+    found = Index(units).scores(query)
+    assert set(found) == {at for at, unit in enumerate(units) if set(unit) & set(query)}
+    assert all(score > 0 for score in found.values())
+
+
+def test_groups_of_one_unit_score_as_the_units_do() -> None:
+    index = Index([["a", "b"], ["b"], ["a", "a", "c"]])
+    assert index.group_scores(["a", "b"], [0, 1, 2]) == pytest.approx(index.scores(["a", "b"]))
+
+
+def test_a_neighbour_and_the_whole_group_get_a_share() -> None:
+    found = smooth({2: 1.0}, 5, (0.5, 0.25), [0, 0, 0, 0, 1], {0: 2.0}, group=0.1)
+    assert found == pytest.approx({0: 0.45, 1: 0.7, 2: 1.2, 3: 0.7, 4: 0.25})
+
+
+def test_smoothing_never_reaches_past_the_ends() -> None:
+    assert set(smooth({0: 1.0}, 2)) == {0, 1}
+
+
+def test_relevance_is_a_share_of_the_best_but_one_common_word_is_not_all_of_it() -> None:
+    assert relevance({0: 4.0, 1: 2.0}, ideal=5.0) == {0: 1.0, 1: 0.5}
+    assert relevance({0: 1.0}, ideal=10.0) == {0: 0.2}
+    assert relevance({}, ideal=0.0) == {}
+
+
+def test_a_sitting_ends_with_an_hour_of_silence() -> None:
+    start = datetime(2024, 1, 1, tzinfo=UTC)
+    times = [
+        start,
+        start + timedelta(minutes=50),
+        None,
+        start + timedelta(hours=3),
+        start + timedelta(hours=2),
+    ]
+    assert sittings(times) == [0, 0, 0, 1, 1]
+
+
+def test_times_with_and_without_a_zone_may_mix() -> None:
+    assert sittings([datetime(2024, 1, 1), datetime(2024, 1, 1, 5, tzinfo=UTC), None]) == [0, 1, 1]
