@@ -140,6 +140,11 @@ _JOIN = {
     "_": 120, ".": 50, "(": 150, "-": 340, "/": 350, "\\": 30, "'": 50, ",": 300, ":": 200, "=": 300, "#": 50,
 }  # fmt: skip
 _JOIN_ELSE = 880
+# What one more of the same sign costs: rulers are one token for 64 or so.
+_FEW = 4
+_AGAIN = {**dict.fromkeys("#*-./=_%+~", 16), **dict.fromkeys("!:;<>?@^,", 120)}
+_AGAIN_ELSE = 400
+_SAME_LETTER = 200  # one more of the same letter in a word of unusual length
 
 
 def estimate(text: str, encoding: str = "o200k_base") -> int:
@@ -169,8 +174,16 @@ def _words(text: str) -> int:
     for pattern, costs, capitals in _PLACES:
         for word, number in Counter(pattern.findall(text)).items():
             in_capitals = len(word) > 1 and word[1] <= "Z"
-            total += number * _by_length(len(word), capitals if in_capitals else costs)
+            total += number * _word(word, capitals if in_capitals else costs)
     return total
+
+
+def _word(word: str, costs: tuple[int, ...]) -> int:
+    known = len(costs) - 2
+    if len(word) <= known:
+        return costs[len(word)]
+    changes = len(_REPEAT.sub(r"\1", word))
+    return max(costs[known], _by_length(changes, costs) + _SAME_LETTER * (len(word) - changes))
 
 
 def _digits(text: str) -> int:
@@ -190,9 +203,14 @@ def _signs(text: str) -> int:
 
 
 def _run(run: str) -> int:
-    """A sign said many times over is one token for every 64 or so."""
-    changes = len(_REPEAT.sub(r"\1", run))
-    return _by_length(changes, _RUN) + 1000 * (len(run) - changes) // 64
+    """A run of signs by its changes, and what the repetitions of one sign cost beyond the first few."""
+    if len(run) <= _FEW:
+        return _by_length(len(_REPEAT.sub(r"\1", run)), _RUN)
+    repeats = [(match[1], len(match[0]) - 1) for match in _REPEAT.finditer(run)]
+    changes = len(run) - sum(more for _, more in repeats)
+    return _by_length(changes, _RUN) + sum(
+        _AGAIN.get(sign, _AGAIN_ELSE) * max(0, more + 1 - _FEW) for sign, more in repeats
+    )
 
 
 def _spaces(text: str) -> int:

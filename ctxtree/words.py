@@ -63,7 +63,7 @@ class Words:
     """Texts to terms, with the stems seen so far kept (at most 50,000 words).
 
     One instance serves one index, one compile or one search; it is not for several threads.
-    About 10 to 20 microseconds for a message of 100 characters once warm, three times that cold.
+    About 5 microseconds for a message of 100 characters whose words are known, 50 where they are new.
     """
 
     def __init__(self) -> None:

@@ -82,7 +82,7 @@ PLAN_NOUN = (
 )
 ENGLISH_KEY = re.compile(
     r"\b(plan|option|approach|version|alternative|proposal|idea|solution|variant|design|strategy|method|step)\s+"
-    r"(?:#|no\.?\s?)?(?:([A-Z]|[b-hj-z]|[ai](?!\s+[a-z])|\d{1,2})\b(?!['’-])|(one|two|three|four|five)\b)",
+    r"(?:#|no\.?\s?)?(?:((?-i:[A-HJ-Z])|[b-hj-z]|[ai](?!\s+[a-z])|\d{1,2})\b(?!['’-])|(one|two|three|four|five)\b)",
     re.IGNORECASE,
 )
 HAN_KEY = re.compile(

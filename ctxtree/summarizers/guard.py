@@ -39,14 +39,14 @@ _REFUSAL = re.compile(
     r"抱歉|对不起|很遗憾|我(?:无法|不能|没办法|没有办法)|作为(?:一个|一名)?(?:ai|人工智能))",
     re.I,
 )
-_ERROR = re.compile(
-    r"^\W*(?:error|exception|traceback|fatal)\b\s*[:(\d]|^\W*(?:http(?:/\d\S*)?\s*|"
-    r"status(?: code)?:?\s*|error:?\s*)?[45]\d\d\b(?!\s*(?:lines|files|rows|ms|items|tests|users|tokens))|"
-    r"rate.?limit|too many requests|quota|internal server error|service unavailable|bad gateway|"
-    r"gateway time-?out|overloaded|"
-    r"context (?:length|window) (?:was )?exceeded|maximum context length|request timed out|"
-    r"connection (?:error|refused|reset)|unauthori[sz]ed|invalid api key|请求(?:过多|失败|超时)|服务(?:不可用|繁忙)|"
-    r"^\W*错误[：:]", re.I)  # fmt: skip
+_ERROR_START = re.compile(
+    r"^\W*(?:error|exception|traceback|fatal)\b\s*[:(\d]|^\W*错误[：:]|"
+    r"^\W*(?:http(?:/\d\S*)?\s*|status(?: code)?:?\s*|error:?\s*)?[45]\d\d\b.{0,40}\b(?:error|limit|unavailable|"
+    r"too many|bad|unauthori[sz]ed|forbidden|not found|time-?out|overloaded|gateway|payment|request)", re.I)  # fmt: skip
+_ERROR_WORDS = re.compile(
+    r"rate.?limit|too many requests|quota|internal server error|service unavailable|bad gateway|gateway time-?out|"
+    r"overloaded|context (?:length|window) (?:was )?exceeded|maximum context length|request timed out|"
+    r"connection (?:error|refused|reset)|unauthori[sz]ed|invalid api key|请求(?:过多|失败|超时)|服务(?:不可用|繁忙)", re.I)  # fmt: skip
 _JSON_ERROR = ({"error"}, {"detail"}, {"errors"})
 _PREAMBLE = re.compile(
     r"^\W*(?:(?:sure|okay|ok|certainly|of course)\W+)?(?:here(?: is|'s| are)|below is|this is|"
@@ -77,7 +77,7 @@ def accept(text: object, request: SummaryRequest, counter: Counter, source: int)
     if not isinstance(text, str):
         return Verdict(reason=f"no text but {type(text).__name__}")
     answer = _REASONING.sub("", text).strip()
-    reason = _unfit(answer, text) or _copied(answer, request)
+    reason = _unfit(answer, text) or _error(answer, request) or _copied(answer, request)
     answer = _without_preamble(answer)
     if not reason and not answer:
         reason = "only a preamble"
@@ -114,9 +114,16 @@ def _unfit(answer: str, text: str) -> str:
         return shape
     if _REFUSAL.match(plain(answer)):
         return "a refusal"
-    if len(answer) < _SHORT and _ERROR.search(answer):
-        return "an error message"
     return ""
+
+
+def _error(answer: str, request: SummaryRequest) -> str:
+    """A server's error text in place of a summary; words that the conversation itself uses prove nothing."""
+    if not answer or len(answer) >= _SHORT:
+        return ""
+    found = _ERROR_WORDS.search(answer)
+    spoken = found is not None and any(found[0].lower() in entry.text.lower() for entry in request.entries)
+    return "an error message" if _ERROR_START.match(answer) or (found and not spoken) else ""
 
 
 def _json_shape(answer: str) -> str:

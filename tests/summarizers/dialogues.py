@@ -54,7 +54,9 @@ def roll(dialogue: Dialogue, fill: Fill, cap: int, every: int = 8, turns: int = 
     return summaries
 
 
-def request(entries: list[Entry], previous: Summary | None = None, cap: int = 300, key: str = "") -> SummaryRequest:
+def request(
+    entries: list[Entry], previous: Summary | None = None, cap: int = 300, key: str = ""
+) -> SummaryRequest:
     covered = (*(previous.covered if previous else ()), *(entry.node for entry in entries))
     return SummaryRequest(key or f"key {len(covered)}", tuple(entries), previous, covered, cap)
 
@@ -74,7 +76,11 @@ ENGLISH = Dialogue(
         ("My name is Ana Torres and the deadline is March 14.", "Nice to meet you.", ""),
         ("We decided to use PostgreSQL for storage.", "Good choice.", ""),
         ("Please run the load test.", "The benchmark shows a p95 latency of 182 ms.", ""),
-        ("Publish the doc.", "I could not publish it.", "gdocs(op=batchUpdate) => 403 insufficientPermissions"),
+        (
+            "Publish the doc.",
+            "I could not publish it.",
+            "gdocs(op=batchUpdate) => 403 insufficientPermissions",
+        ),
         ("That's wrong, I asked for CSV output.", "Sorry, I switched to CSV.", ""),
         ("Open question: should we support Windows?", "Let us see later.", ""),
     ),

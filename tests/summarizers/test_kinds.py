@@ -19,12 +19,14 @@ KINDS = {
     "fact": ("My name is Ana.", "The port is 8080.", "我叫李雷。", "代号是42", "The deadline moved to Monday.", "FACT-A"),
     "open": ("TODO: write the docs", "Open question: which licence?", "还没决定用哪个。"),
     "question": ("What does it do?", "Is it always slow?", "这个怎么用？", "你记得我的名字吗？", "Do you remember my name?"),
-    "request": ("Fix the parser.", "Please look at a.py.", "帮我看看 a.py。", "Can we start? Then build it.".split("? ")[1]),
+    "request": ("Fix the parser.", "Please look at a.py.", "帮我看看 a.py。", "Then build it."),
     "talk": ("Thanks a lot.", "Hm, well.", "好的"),
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("kind", "sentence"), [(kind, text) for kind, texts in KINDS.items() for text in texts])
+@pytest.mark.parametrize(
+    ("kind", "sentence"), [(kind, text) for kind, texts in KINDS.items() for text in texts]
+)
 def test_a_sentence_is_told_by_its_words(kind: str, sentence: str) -> None:
     assert classify(sentence).kind == kind
 

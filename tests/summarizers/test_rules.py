@@ -25,7 +25,9 @@ PADDING = [
 
 @pytest.mark.parametrize("cap", [300, 400])
 @pytest.mark.parametrize("dialogue", [ENGLISH, CHINESE], ids=["english", "chinese"])
-def test_what_was_planted_in_ten_turns_stands_in_the_last_summary_of_sixty(dialogue: Dialogue, cap: int, counter: Counter) -> None:
+def test_what_was_planted_in_ten_turns_stands_in_the_last_summary_of_sixty(
+    dialogue: Dialogue, cap: int, counter: Counter
+) -> None:
     last = roll(dialogue, digester(counter), cap)[-1]
     assert [kept for kept in dialogue.kept if kept not in last.text] == []
     assert last.tokens == counter(last.text) <= cap
@@ -68,7 +70,10 @@ def test_the_users_rules_stand_verbatim_and_a_relaxation_after_what_it_relaxes(c
         user("u3", "Pushing to branch fix/* is fine now."), assistant("a3", "You must never eat. Only use tabs."),
     ]  # fmt: skip
     text = digest(request(entries), counter).text
-    rule, relaxed = text.index("Do NOT push to main, and 绝对不要删除 migrations 目录"), text.index("Pushing to branch fix/*")
+    rule, relaxed = (
+        text.index("Do NOT push to main, and 绝对不要删除 migrations 目录"),
+        text.index("Pushing to branch fix/*"),
+    )
     assert text.index("User said (binding, verbatim):") < rule < relaxed
     assert "never eat" not in text
 
@@ -92,7 +97,11 @@ def test_equal_failures_are_one_line_with_their_number_over_compactions(counter:
 
 
 def test_a_given_up_attempt_is_told_with_its_reason(counter: Counter) -> None:
-    entries = [user("u", "Fix it."), Entry("a", "assistant", "I rewrite it all.", failed="too slow by 3 s"), *PADDING]
+    entries = [
+        user("u", "Fix it."),
+        Entry("a", "assistant", "I rewrite it all.", failed="too slow by 3 s"),
+        *PADDING,
+    ]
     assert "I rewrite it all. → too slow by 3 s" in digest(request(entries), counter).text
 
 
@@ -105,7 +114,9 @@ def test_a_finished_request_is_quoted_with_its_outcome(counter: Counter) -> None
 
 def test_the_first_request_is_quoted_too(counter: Counter) -> None:
     entries = [user("u1", "Deploy v1 to staging."), assistant("a1", "Deployed v1 to staging."), *PADDING]
-    assert '- "Deploy v1 to staging." → done: Deployed v1 to staging.' in digest(request(entries), counter).text
+    assert (
+        '- "Deploy v1 to staging." → done: Deployed v1 to staging.' in digest(request(entries), counter).text
+    )
 
 
 def test_a_request_finds_its_outcome_in_the_next_compaction(counter: Counter) -> None:
@@ -117,7 +128,13 @@ def test_a_request_finds_its_outcome_in_the_next_compaction(counter: Counter) ->
 
 
 def test_an_answer_that_the_user_rejects_is_not_told_as_done(counter: Counter) -> None:
-    entries = [*PADDING, user("u1", "Sort the list."), assistant("a1", "Sorted the list by name."), user("u2", "That's wrong."), *PADDING]
+    entries = [
+        *PADDING,
+        user("u1", "Sort the list."),
+        assistant("a1", "Sorted the list by name."),
+        user("u2", "That's wrong."),
+        *PADDING,
+    ]
     text = digest(request(entries), counter).text
     assert '"Sort the list." → answered, and the user objected: Sorted the list by name.' in text
 
@@ -137,18 +154,34 @@ def test_the_later_of_two_statements_wins(early: str, late: str, counter: Counte
 
 
 def test_a_short_answer_keeps_its_question(counter: Counter) -> None:
-    entries = [user("u1", "Start the server."), assistant("a1", "Sure. Which port should I use?"), user("u2", "8080"), *PADDING]
+    entries = [
+        user("u1", "Start the server."),
+        assistant("a1", "Sure. Which port should I use?"),
+        user("u2", "8080"),
+        *PADDING,
+    ]
     assert 'asked "Which port should I use?" the user said "8080"' in digest(request(entries), counter).text
 
 
 def test_a_list_under_a_heading_takes_its_meaning(counter: Counter) -> None:
-    entries = [user("u", "Remember the following:\n- the cat is Tom\n- the dog is Rex\nNow fix the parser."), assistant("a", "Fixed."), *PADDING]
+    entries = [
+        user("u", "Remember the following:\n- the cat is Tom\n- the dog is Rex\nNow fix the parser."),
+        assistant("a", "Fixed."),
+        *PADDING,
+    ]
     lines = digest(request(entries), counter).lines
     assert [line.text for line in lines if line.weight == 3.0] == ["the cat is Tom", "the dog is Rex"]
 
 
 def test_what_is_left_out_is_counted_and_the_counts_add_up(counter: Counter) -> None:
-    turns = [entry for turn in range(30) for entry in (user(f"u{turn}", f"Count item {turn}."), assistant(f"a{turn}", f"Counted {turn} of them all."))]
+    turns = [
+        entry
+        for turn in range(30)
+        for entry in (
+            user(f"u{turn}", f"Count item {turn}."),
+            assistant(f"a{turn}", f"Counted {turn} of them all."),
+        )
+    ]
     first = digest(request(turns, cap=120), counter)
     second = digest(request([], first, cap=70), counter)
     told = sum(line.text.startswith('"') for line in first.lines)
