@@ -11,7 +11,7 @@ from ctxtree.deadends import Note
 from ctxtree.model import Media, Message, Node, Text
 from ctxtree.plan import Counter, Epoch, Form, Item, Passage
 from ctxtree.policy import Budget, Policy
-from ctxtree.report import ItemKind
+from ctxtree.report import ItemKind, Zone
 from ctxtree.tree import Marks, Unit, fold_state, units
 
 
@@ -161,7 +161,17 @@ def _unit(unit: Unit, marks: Marks, is_open: bool) -> Item:
         return Item("message", ids, (), chosen=-1, level="dropped", turn=unit.turn, reason=unit.reason)
     if unit.kind == "system":
         reason = unit.reason or "the system prompt is never trimmed"
-        return Item("system", ids, (_form(messages),), turn=unit.turn, reason=reason, fixed=True, pinned=True)
+        zone: Zone = "middle" if unit.reason else "head"
+        return Item(
+            "system",
+            ids,
+            (_form(messages),),
+            zone=zone,
+            turn=unit.turn,
+            reason=reason,
+            fixed=True,
+            pinned=True,
+        )
     held = [marks.get(node, {}) for node in ids]
     pinned = any(mark.get("pin") for mark in held)
     parts: dict[str, float] = {"open": 1.0} if is_open else {}

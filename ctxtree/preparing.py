@@ -9,8 +9,9 @@ from ctxtree.gather import Ask, Source, gather, words_now
 from ctxtree.model import canonical, digest
 from ctxtree.passes.condense import Condense
 from ctxtree.passes.measure import Measure
-from ctxtree.plan import HISTORY, Item, Pass, Plan
-from ctxtree.tokens import REPLY_TOKENS, format_tokens, tools_tokens
+from ctxtree.plan import HISTORY, Item, Pass, Plan, Settings
+from ctxtree.render import target
+from ctxtree.tokens import REPLY_TOKENS
 
 DERIVATION = 1
 """Version of everything that is derived from nodes; a new one makes new epochs, summaries and counts."""
@@ -115,9 +116,7 @@ def _verify(plan: Plan, path: Sequence[str], step: str) -> None:
 def _with_tools(item: Item, ask: Ask) -> Item:
     if item.kind != "tools":
         return item
-    cost = tools_tokens(ask.tools, ask.counter)
-    if ask.response_format is not None:
-        cost += format_tokens(ask.response_format, ask.counter)
+    cost = target(ask.target).extras(Settings(ask.tools, ask.response_format), ask.counter)
     return replace(item, forms=(replace(item.forms[0], tokens=cost),), full_tokens=cost)
 
 

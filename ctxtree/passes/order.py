@@ -46,6 +46,8 @@ class Order:
 
     def _seat(self, item: Item, layout: str, recent: int, asked: float) -> tuple[Zone, int, float]:
         place = float(self.places.get(item.nodes[0], 0)) if item.nodes else 0.0
+        if item.kind == "system" and item.zone != "head":
+            return "middle", 8, place
         if item.kind in ("tools", "system"):
             return "head", 0 if item.kind == "tools" else 1, place
         if item.kind == "input":

@@ -35,7 +35,7 @@ _ERROR_START = re.compile(
     re.I,
 )
 _FILLER = re.compile(
-    r"^(?:sure|ok|okay|great|certainly|of course|absolutely|understood|got it|no problem|alright|"
+    r"^(?:congratulations|congrats|nice|cool|sure|ok|okay|great|certainly|of course|absolutely|understood|got it|no problem|alright|"
     r"thanks|thank you|hello|hi|noted|you're welcome|good (?:question|idea|point))"
     r"\b[\s\w,']{0,20}[.!,:]*$|^(?:好的?|没问题|当然|明白了?|收到|知道了|可以|嗯|行|您好|你好|不客气)[，。！,.!~]*$",
     re.I,
@@ -55,7 +55,7 @@ _NOT_DONE = re.compile(
 _FOUND = re.compile(
     r"\b(?:result|total|average|mean|median|found|shows?|measured|benchmark|took|takes|latency|"
     r"throughput|accuracy|coverage|root cause|caused by|because|turns out|conclusion|equals|is now)\b|"
-    r"结果|总共|共计|平均|发现|原因|测得|耗时|结论|得到|等于|合计|根因",
+    r"结果|总共|一共|共计|平均|发现|原因|测得|耗时|结论|得到|等于|合计|根因",
     re.I,
 )
 
@@ -135,7 +135,7 @@ def _ask_line(turn: _Turn, told: Said, rejected: bool, goal: bool) -> Line | Non
     if answer is None:
         return Line("goal" if goal else "open", quoted + UNANSWERED, (turn.user.node,))
     text = f"{quoted} → {_status(answer.text, told.question, rejected, goal)}"
-    weight = 1.0 if goal else _weight_of_outcome(answer.text)
+    weight = 1.0 if goal else _weight_of_outcome(answer.text, told.question)
     return Line("goal" if goal else "done", text, (turn.user.node, answer.node), weight)
 
 
@@ -163,11 +163,13 @@ def _outcome(text: str) -> str:
     return shorten(best, OUTCOME_CHARACTERS)
 
 
-def _weight_of_outcome(text: str) -> float:
+def _weight_of_outcome(text: str, question: bool = False) -> float:
     """What was measured weighs as much told with its request as it would alone."""
     outcome = _outcome(text)
     if _weight_of_finding(outcome) > 1.0:
         return 1.8
+    if question and any(map(str.isdigit, outcome)):
+        return 1.2
     return 1.0 if _COMPLETED.search(outcome) else 0.5
 
 

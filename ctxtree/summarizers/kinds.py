@@ -61,7 +61,7 @@ def classify(sentence: str) -> Found:
     if weight:
         return Found("constraint", weight)
     if tables.CODE.search(sentence):
-        return Found("talk", 0.3)
+        return Found("talk", 0.2)
     return _stated(sentence, low, words)
 
 
@@ -142,4 +142,4 @@ def _stated(sentence: str, low: str, words: frozenset[str]) -> Found:
     if tables.CODED.search(sentence) or lasting(low):
         return Found("fact", 1.0)
     marked = tables.MARKED.search(sentence) or tables.NAMES.search(sentence)
-    return Found("fact", 0.6) if marked else Found("talk", 0.3)
+    return Found("fact", 0.6) if marked else Found("talk", 0.2)
