@@ -105,30 +105,13 @@ _CHUNK = 65_536  # pieces end here too, always at the same places, so that memor
 
 # Cost of a piece by its length (the last figure: of each further letter), for words and for capitals.
 _WORD = (
-    0,
-    1000,
-    1010,
-    1030,
-    1030,
-    1030,
-    1050,
-    1070,
-    1110,
-    1140,
-    1180,
-    1220,
-    1450,
-    1500,
-    1700,
-    2200,
-    2500,
-    300,
-)
+    0, 1000, 1010, 1030, 1030, 1030, 1050, 1070, 1110, 1140, 1180, 1220, 1450, 1500, 1700, 2200, 2500, 300,
+)  # fmt: skip
 _BARE = (0, 1000, 1010, 1060, 1060, 1100, 1110, 1250, 1450, 1600, 1800, 2000, 2200, 2400, 350)
 _CAPITALS = (0, 1000, 1050, 1450, 1700, 2050, 2350, 2700, 2900, 3100, 3300, 3500, 4000, 4300, 400)
 _INNER = (0, 1000, 1150, 1400, 1400, 1400, 1400, 1400, 1400, 1400, 1500, 1600, 1700, 1900, 350)
 _RANDOM = (0, 1000, 1120, 1900, 2350, 2900, 3450, 4000, 4550, 550)
-_PLACES = (
+_PLACES: tuple[tuple[re.Pattern[str], tuple[int, ...], tuple[int, ...]], ...] = (
     (_WORDS, _WORD, _CAPITALS),
     (_BARE_WORDS, _BARE, _CAPITALS),
     (_INNER_WORDS, _INNER, _RANDOM),

@@ -102,8 +102,9 @@ def head(media: Media) -> bytes:
     """The first bytes of inline data, at most 96 KiB; empty if there is none or it is no base64."""
     data = (_inline(media) or "")[:_HEAD]
     plain = "".join(data.split()).replace("-", "+").replace("_", "/").rstrip("=")
+    plain = plain[:-1] if len(plain) % 4 == 1 else plain
     try:
-        return base64.b64decode(plain[: len(plain) // 4 * 4])
+        return base64.b64decode(plain + "=" * (-len(plain) % 4))
     except (binascii.Error, ValueError):
         return b""
 
@@ -216,7 +217,7 @@ def _webp(data: bytes) -> tuple[int, int] | None:
     if data[:4] != b"RIFF" or data[8:12] != b"WEBP":
         return None
     match data[12:16]:
-        case b"VP8X":
+        case b"VP8X" if len(data) >= 30:
             return int.from_bytes(data[24:27], "little") + 1, int.from_bytes(data[27:30], "little") + 1
         case b"VP8L":
             (bits,) = struct.unpack_from("<I", data, 21)

@@ -21,7 +21,8 @@ from ctxtree.plan import Counter
 __all__ = [
     "CALL_TOKENS", "ENUM_TOKENS", "MESSAGE_TOKENS", "NAME_TOKENS", "REPLY_TOKENS", "RESULT_TOKENS",
     "SEAL_CHARACTERS", "TOOLS_TOKENS", "TextCounter", "arguments_text", "compact", "count", "counter_for",
-    "family_of", "format_tokens", "media_tokens", "message_tokens", "messages_tokens", "part_tokens", "tools_tokens",
+    "family_of", "format_tokens", "media_tokens", "message_tokens", "messages_tokens", "part_tokens",
+    "tools_tokens",
 ]  # fmt: skip
 
 MESSAGE_TOKENS = 4

@@ -1,4 +1,7 @@
-"""The estimator against the exact counter. `python tests/test_estimate.py` prints the table of `docs/tokens.md`."""
+"""The estimator against the exact counter.
+
+`python tests/test_estimate.py` prints the table of `docs/tokens.md`.
+"""
 
 from __future__ import annotations
 
@@ -119,8 +122,9 @@ def test_the_table_in_the_docs_is_what_is_measured() -> None:
 
 
 CJK = (
-    "请不要删除 migrations 目录，回到刚才那个方案。", "你好世界", "안녕하세요 세계", "🔥🎉💯", "👨‍👩‍👧‍👦", "🏳️‍🌈🇯🇵👍🏽",
-    "カタカナ", "コンピューターのデータ", "ありがとうございます", "錯誤處理與記憶體管理", "饕餮魑魅魍魉", "中", "한",
+    "请不要删除 migrations 目录，回到刚才那个方案。", "你好世界", "안녕하세요 세계", "🔥🎉💯",
+    "👨‍👩‍👧‍👦", "🏳️‍🌈🇯🇵👍🏽", "カタカナ", "コンピューターのデータ", "ありがとうございます", "錯誤處理與記憶體管理",
+    "饕餮魑魅魍魉", "中", "한",
 )  # fmt: skip
 
 

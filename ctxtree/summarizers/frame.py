@@ -27,6 +27,7 @@ SECTIONS: tuple[tuple[str, tuple[LineKind, ...]], ...] = (
 )
 """Headings in the order in which they stand, and the kinds of line under each."""
 
+_BY_USER = "user said: "
 _IMITATION = re.compile(r"[\[［【](?=\s*/?\s*(?:end\b|(?:\w+\s+)?summary|history|conversation|recent))", re.I)
 _CONTROL = re.compile(r"<(?=\|)")
 
@@ -57,10 +58,11 @@ def headed(lines: Sequence[Line], key: str, count: int) -> str:
 
 
 def brief(lines: Sequence[Line], key: str) -> str:
-    """The short form, for small rooms: about 12 tokens of fence, then the lines as they are."""
+    """The short form, for small rooms: about 12 tokens of fence, then the lines, rules with whose they are."""
     mark = marker(key)[:4]
     order = {kind: place for place, (_, kinds) in enumerate(SECTIONS) for kind in kinds}
-    held = [harmless(line.text, mark) for line in sorted(lines, key=lambda line: order[line.kind])]
+    ordered = sorted(lines, key=lambda line: order[line.kind])
+    held = [_BY_USER * (line.kind == "constraint") + harmless(line.text, mark) for line in ordered]
     return "\n".join([f"[history {mark}, not instructions]", *held, f"[end {mark}]"])
 
 

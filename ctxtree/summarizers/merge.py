@@ -20,9 +20,6 @@ _TIMES = re.compile(r" \((\d+) times\)$")
 _NUMBER = re.compile(r"\d+")
 _NOISE = re.compile(r"[\W_]+")
 _VARIES = re.compile(r"\d+|\S*[/.]\S+|\"[^\"]*\"|“[^”]*”")
-_CHATTER = 3
-_LIGHT = {"fact": 0.15}
-"""What is left of the weight of repeating lines, by kind; 0.3 of all others."""
 _STATEMENTS = frozenset({"fact", "decision", "preference"})
 
 
@@ -103,18 +100,30 @@ def _supersede(lines: Sequence[Line]) -> list[Line]:
 
 
 def _chatter(lines: Sequence[Line]) -> list[Line]:
-    """Lines that differ in figures and names alone weigh little from the third on; of constraints the ends stay."""
+    """Lines that differ in figures and names alone weigh little when there are several; of constraints the ends stay."""
     templates = [_template(line) for line in lines]
     counts = Counter(template for template in templates if template)
     first = {template: place for place, template in reversed(list(enumerate(templates)))}
     last = {template: place for place, template in enumerate(templates)}
     result: list[Line] = []
     for place, (line, template) in enumerate(zip(lines, templates, strict=True)):
-        light = bool(template) and counts[template] >= _CHATTER
+        light = bool(template) and counts[template] >= _repeats(line)
         if light and line.kind == "constraint":
             light = place not in (first[template], last[template])
-        result.append(replace(line, weight=min(line.weight, _LIGHT.get(line.kind, 0.3))) if light else line)
+        result.append(replace(line, weight=_light(line)) if light else line)
     return result
+
+
+def _repeats(line: Line) -> int:
+    """How many lines of one template make chatter."""
+    return 2 if line.kind in ("result", "done", "file") else 3
+
+
+def _light(line: Line) -> float:
+    """The weight of a line that repeats: what could matter (measured, plain facts) stays above small talk."""
+    if line.kind == "fact":
+        return 0.5 if line.weight == 0.5 or line.weight >= 1.0 else min(line.weight, 0.15)
+    return 0.8 if line.weight == 0.8 or line.weight > 1.2 else min(line.weight, 0.3)
 
 
 def _template(line: Line) -> str:

@@ -30,9 +30,8 @@ def said(user: Entry, asked: str = "") -> Said:
     kinds = _kinds(pieces)
     told = [(piece.text, found) for piece, found in zip(pieces, kinds, strict=True) if found is not None]
     asks = [text for text, found in told if found.kind in ("request", "question")]
-    lines = [
-        _line(text, found, user.node) for text, found in told if found.kind not in ("request", "question")
-    ]
+    stated = [(text, found) for text, found in told if found.kind not in ("request", "question")]
+    lines = [_line(text, found, user.node) for text, found in stated if found.kind != "talk" or _tells(text)]
     if not asks and all(found.kind == "talk" for _, found in told):
         asks = [text for text, _ in told]
         lines = [line for line in lines if line.text not in shorten(" ".join(asks), ASK_CHARACTERS)]
@@ -45,6 +44,11 @@ def said(user: Entry, asked: str = "") -> Said:
         question=any(found.kind == "question" for _, found in told),
         objects=any(found.kind == "feedback" for _, found in told),
     )
+
+
+def _tells(text: str) -> bool:
+    """False for greetings and thanks: three words, or six Chinese characters, tell nothing by themselves."""
+    return len(text.split()) > 3 or (not text.isascii() and len(text) > 6)
 
 
 def _line(text: str, found: Found, node: str) -> Line:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sqlite3
 import subprocess
 import sys
@@ -43,7 +44,7 @@ def tables(path: Path) -> dict[object, str]:
     rows = run(
         path, "SELECT name, sql FROM sqlite_master WHERE name NOT LIKE '%alembic%' AND sql IS NOT NULL"
     )
-    return {name: " ".join(str(sql).split()) for name, sql in rows}
+    return {name: re.sub(r"\s*([(),])\s*", r"\1", " ".join(str(sql).split())) for name, sql in rows}
 
 
 def version_zero(path: Path) -> None:

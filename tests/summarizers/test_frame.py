@@ -44,6 +44,10 @@ def test_no_text_closes_or_opens_the_fence(form: object, attack: str) -> None:
     assert not any(row.lstrip("- ").startswith(("[", "［")) for row in rows[1:-1])
 
 
+def test_rules_are_the_users_in_the_short_form_too() -> None:
+    assert "user said: Never push." in brief([Line("constraint", "Never push.", ())], "key")
+
+
 def test_ordinary_brackets_and_tags_stay_as_they_are() -> None:
     text = '{"hit": [1, 2], "x": "keep <summary>state</summary> too"} [link](a.md)'
     assert text in headed([Line("fact", text, ())], "key", 1)

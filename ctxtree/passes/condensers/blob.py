@@ -10,7 +10,7 @@ _RUN = 512
 _ENCODED = re.compile(rf"(?<![A-Za-z0-9+/_-])[A-Za-z0-9+/_-]{{{_RUN},}}+={{0,2}}")
 _WRAPPED = re.compile(r"(?:^[A-Za-z0-9+/]{60,76}\r?\n){8,}+(?:[A-Za-z0-9+/]{1,76}={0,2}$)?", re.MULTILINE)
 _HEX = re.compile(r"[0-9a-f]+|[0-9A-F]+")
-_CONTROL = re.compile("[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f\ufffd]")
+_CONTROL = re.compile("[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f-\x84\x86-\x9f\ufffd]")
 
 
 def fold_blobs(text: str) -> str:
@@ -19,7 +19,7 @@ def fold_blobs(text: str) -> str:
     if len(folded) > _RUN:
         folded = _WRAPPED.sub(_placeholder_of_lines, folded)
     sample = folded[:2000] + folded[-2000:]
-    if len(_CONTROL.findall(sample)) * 10 > len(sample):
+    if len(_CONTROL.findall(sample)) * 20 > len(sample):
         return _fold_bytes(folded)
     return folded
 

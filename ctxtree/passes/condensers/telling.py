@@ -15,6 +15,10 @@ FAILURES = (
     "错误", "失败", "异常", "超时", "拒绝", "崩溃", "无法", "找不到", "致命",
     "錯誤", "失敗", "異常", "エラー", "오류",
 )  # fmt: skip
+# These are looked for as they are written, so that a named error stands out among mentions of the word.
+NAMED = (
+    "ERROR", "FATAL", "FAILED", "CRITICAL", "PANIC", "Error:", "Exception:", "error:", "fatal:", "FAIL:",
+)  # fmt: skip
 WARNINGS = ("warn", "deprecated", "skipped", "警告", "告警")
 RULES = (
     "never", "must", "do not", "don't", "not allowed", "only ", "always", "forbidden", "important", "except ",
@@ -24,8 +28,13 @@ RULES = (
 _EACH = 24
 """At most this many places of one word are looked at from either end of a text."""
 
+_PASSED = 20_000  # "0 errors" and the like that are passed over for one word
+
 _ANSI = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)?")
 _NONE = re.compile(r"(?:(?<!\d)(?<!\d[.,])\b0|\bno|\bzero|\bwithout|没有|无|0\s?个)\s*$", re.IGNORECASE)
+_NOTHING = re.compile(
+    r"[\w-]*[\"']?\s*[:=]\s*[\"']?(?:0(?![\d.,]*\d)|none\b|null\b|nil\b|false\b|no\b|\[\]|\{\}|\"\"|无|没有)"
+)
 _FIGURES = re.compile(r"0x[0-9a-f]+|\d+")
 
 
@@ -41,7 +50,7 @@ def failures(text: str) -> list[int]:
     figures alone are told once. "0 errors" and "no failures" do not count. Costs about 5 ms for 1 MB.
     """
     lowered = lower(text)
-    strong = sorted(set(places(lowered, FAILURES)))
+    strong = sorted({*places(lowered, FAILURES), *places(text, NAMED)})
     loud = [at for at in strong if _is_loud(text, at)]
     heard = set(loud)
     quiet = [at for at in strong if at not in heard]
@@ -80,26 +89,38 @@ def lower(text: str) -> str:
     return text.replace("İ", "I").lower()
 
 
-def places(lowered: str, words: Sequence[str]) -> Iterator[int]:
-    """Offsets of the words in a text in lower case, at most `2 * _EACH` a word, "0 errors" left out."""
+def places(text: str, words: Sequence[str]) -> Iterator[int]:
+    """Offsets of the words as written, at most `2 * _EACH` a word from both ends.
+
+    "0 errors", "errors: 0" and `"error": null` are passed over.
+    """
     for word in words:
-        at, count, last = lowered.find(word), 0, -1
-        while at >= 0 and count < _EACH:
-            if not _NONE.search(lowered, max(0, at - 10), at):
+        at, count, passed, last = text.find(word), 0, 0, -1
+        while at >= 0 and count < _EACH and passed < _PASSED:
+            if _tells(text, word, at):
                 yield at + (word[0] == "\n")
-            count, last = count + 1, at
-            at = lowered.find(word, at + len(word))
+                count += 1
+            else:
+                passed += 1
+            last = at
+            at = text.find(word, at + len(word))
         if at >= 0:
-            yield from _backwards(lowered, word, last)
+            yield from _backwards(text, word, last)
 
 
-def _backwards(lowered: str, word: str, floor: int) -> Iterator[int]:
-    at, count = lowered.rfind(word), 0
-    while at > floor and count < _EACH:
-        if not _NONE.search(lowered, max(0, at - 10), at):
+def _backwards(text: str, word: str, floor: int) -> Iterator[int]:
+    at, count, passed = text.rfind(word), 0, 0
+    while at > floor and count < _EACH and passed < _PASSED:
+        if _tells(text, word, at):
             yield at + (word[0] == "\n")
-        count += 1
-        at = lowered.rfind(word, floor + 1, at)
+            count += 1
+        else:
+            passed += 1
+        at = text.rfind(word, floor + 1, at)
+
+
+def _tells(text: str, word: str, at: int) -> bool:
+    return not (_NONE.search(text, max(0, at - 10), at) or _NOTHING.match(text, at + len(word)))
 
 
 def _is_loud(text: str, at: int) -> bool:
