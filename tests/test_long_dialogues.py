@@ -31,7 +31,10 @@ CHINESE = {
     8: "待办：问财务部门退款的事。",
 }
 FILLER = {
-    "en": ("How far is step {n}?", "Step {n} has copied its rows and checked their number; the next one can start."),
+    "en": (
+        "How far is step {n}?",
+        "Step {n} has copied its rows and checked their number; the next one can start.",
+    ),
     "zh": ("第{n}步进行得怎么样了？", "第{n}步已经复制了所有行，并且核对了数量，下一步可以开始了。"),
 }
 ROWS = '{{"step": {n}, "status": "ok", "rows": [{rows}]}}'
@@ -87,8 +90,13 @@ def test_the_code_name_survives_two_compactions_at_a_budget_of_150() -> None:
                 lines.append(made.report.compaction.line)
             assert made.report.tokens <= 150
             if 1 <= number <= 3:
-                tree.assistant(None, calls=[ToolCall(id=f"w{number}", name="weather", arguments={"city": asked[:2]})])
-                tree.tool(f"w{number}", '{"sky": "多云", "high": 28, "low": 19, "wind": "东南风三级", "humidity": 60}')
+                tree.assistant(
+                    None, calls=[ToolCall(id=f"w{number}", name="weather", arguments={"city": asked[:2]})]
+                )
+                tree.tool(
+                    f"w{number}",
+                    '{"sky": "多云", "high": 28, "low": 19, "wind": "东南风三级", "humidity": 60}',
+                )
                 made = tree.compile(budget=Budget(150))
                 if made.report.compaction:
                     lines.append(made.report.compaction.line)

@@ -26,6 +26,7 @@ CODES: Mapping[str, str] = {
     "no_conversation": "an entry that holds no conversation (a folder, an empty export); left out",
     "missing_id": "a message without an id; it gets one from its line",
     "duplicate_id": "an id used twice with different content; the first holds",
+    "missing_parent": "an answer or a tool result that names no parent, or a log in which nothing does",
     "dangling_parent": "a parent that is not in the file",
     "cycle": "parents that lead in a circle; cut at the earliest record",
     "self_parent": "a record that is its own parent; it starts a path of its own",

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, BinaryIO
 
 from ctxtree.errors import FormatError
@@ -71,7 +71,8 @@ def read(source: Source, strict: bool) -> Iterator[Conversation]:
     kept = {name: row for name, row in index.rows.items() if row.kind in ("user", "assistant", "results")}
     if not kept:
         raise FormatError(source.name, 0, f"no message that can be read; {log.skipped} records left out")
-    rows = list(index.rows.values())
+    rows = _joined(list(index.rows.values()), log)
+    kept = {row.id: row for row in rows if row.id in kept}
     parents = resolve(rows, log)
     above = splice(parents, parents, kept)
     above = _uncross(list(kept.values()), above, log)
@@ -150,6 +151,27 @@ def _said(stream: BinaryIO, row: Row) -> list[str]:
     if not isinstance(message, Mapping):
         return []
     return [parsed.message.hash for parsed in parse_one({"role": "user", "content": message.get("content")})]
+
+
+def _joined(rows: list[Row], log: Log) -> list[Row]:
+    """The rows with a parent for those that cannot begin a conversation: answers and tool results.
+
+    A log without a single parent was never linked: there each row follows the one before.
+    """
+    unlinked = len(rows) > 1 and all(row.parent is None for row in rows)
+    if unlinked:
+        log.add("missing_parent", f"none of {len(rows)} records names a parent", "read in the file's order")
+    before: dict[str, str] = {}
+    found: list[Row] = []
+    for row in rows:
+        above = before.get(row.lane)
+        lost = row.parent is None and row.kind in ("assistant", "results") and above is not None
+        if lost and not unlinked:
+            what = f"{row.id} cannot begin a conversation and names no parent"
+            log.add("missing_parent", what, f"attached to {above}", row.line, row.offset)
+        found.append(replace(row, parent=above) if lost or unlinked else row)
+        before[row.lane] = row.id
+    return found
 
 
 def _uncross(rows: Sequence[Row], above: dict[str, str | None], log: Log) -> dict[str, str | None]:

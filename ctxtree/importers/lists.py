@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from itertools import chain
 from typing import Any, BinaryIO
 
 from ctxtree.errors import FormatError
@@ -80,17 +79,22 @@ def _one(stream: BinaryIO, log: Log) -> Iterator[Record]:
 
 def read_lists(source: Source, strict: bool, shape: Shape) -> Iterator[Conversation]:
     """The conversations of a file. `FormatError` if it holds not one object."""
-    log = Log(source.name, strict)
+    peek = Log(source.name, strict)
     with source.open() as stream:
-        found = objects(stream, log)
-        first = next(found, None)
-        if first is None:
-            raise FormatError(source.name, 0, f"no record that can be read; {log.skipped} left out")
-        rest = chain((first,), found)
-        if _list_in(first.data, shape) is None:
-            yield _conversation(source, source.stem, log, first.data, _drafts(rest, (), shape, log))
-        else:
-            yield from _many(source, rest, shape, log)
+        first = next(objects(stream, peek), None)
+    if first is None:
+        raise FormatError(source.name, 0, f"no record that can be read; {peek.skipped} left out")
+    log = Log(source.name, strict)
+    if _list_in(first.data, shape) is None:
+        drafts = _drafts(_reopened(source, log), (), shape, log)
+        yield _conversation(source, source.stem, log, first.data, drafts)
+    else:
+        yield from _many(source, _reopened(source, log), shape, log)
+
+
+def _reopened(source: Source, log: Log) -> Iterator[Record]:
+    with source.open() as stream:
+        yield from objects(stream, log)
 
 
 def _many(source: Source, found: Iterator[Record], shape: Shape, log: Log) -> Iterator[Conversation]:
