@@ -22,12 +22,11 @@ from ctxtree.passes.recall import Recall
 from ctxtree.passes.squeeze import Squeeze
 from ctxtree.passes.trim import Trim
 from ctxtree.plan import HISTORY, Epoch, Item, Plan, Rendered, Settings, Summary, SummaryRequest
-from ctxtree.preparing import billed, family, history, must_stay, path_of, prepared, run
+from ctxtree.preparing import billed, cost_of, history, must_stay, path_of, prepared, run
 from ctxtree.render import target as find_target
 from ctxtree.report import Report
 from ctxtree.reporting import Story, report_of
 from ctxtree.speaking import speak
-from ctxtree.tokens import message_tokens
 
 Relevance = Callable[[Sequence[Item], str], Mapping[int, float]]
 """Items and what is asked now -> a score for each item that fits, by index."""
@@ -89,12 +88,7 @@ async def acompile_path(source: Source, ask: Ask, tools: Tools, summarizer: Any 
 
 def steps(source: Source, ask: Ask, tools: Tools) -> Generator[SummaryRequest, compaction.Filled, Compiled]:
     """The whole compile. Cost: one step a unit of the path; each node is counted once, ever."""
-    cost = family(ask.target)
-    counts = {
-        node.id: message_tokens(node.message, ask.counter, cost)
-        for node in source.path
-        if node.id not in source.counts
-    }
+    counts = {node.id: cost_of(node.message, ask) for node in source.path if node.id not in source.counts}
     source = replace(source, counts={**source.counts, **counts})
     story, taken, compactions = Story(), 0, 0
     while True:

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from ctxtree.gather import Ask, Source, gather, words_now
-from ctxtree.model import canonical, digest
+from ctxtree.model import Message, Reasoning, canonical, digest
 from ctxtree.passes.condense import Condense
 from ctxtree.passes.measure import Measure
 from ctxtree.plan import HISTORY, Item, Pass, Plan, Settings
 from ctxtree.render import target
-from ctxtree.tokens import REPLY_TOKENS
+from ctxtree.tokens import REPLY_TOKENS, message_tokens
 
 DERIVATION = 1
 """Version of everything that is derived from nodes; a new one makes new epochs, summaries and counts."""
@@ -27,7 +27,7 @@ def prepared(source: Source, ask: Ask, taken: int, recall_ids: bool) -> Plan:
         items=gather(source, ask), budget=ask.budget, policy=ask.policy, counter=ask.counter,
         limit=limit, query=words_now(source, ask),
     )  # fmt: skip
-    plan = run(plan, (Measure(source.counts, family(ask.target)),), path_of(source))
+    plan = run(plan, (Measure(source.counts, lambda message: cost_of(message, ask)),), path_of(source))
     plan = plan.with_items([_with_tools(item, ask) for item in plan.items])
     available = limit - fixed_tokens(plan) - REPLY_TOKENS - taken
     plan = replace(plan, available=available, aim=int(ask.budget.low * available))
@@ -46,6 +46,13 @@ def billed(tokens: int, ask: Ask) -> int:
     return -int(-tokens * factor // 1)
 
 
+def cost_of(message: Message, ask: Ask) -> int:
+    """Raw tokens of a message on the target, less the reasoning that only another API would take back."""
+    parts = tuple(p for p in message.parts if not isinstance(p, Reasoning) or p.origin == ask.target)
+    heard = message if len(parts) == len(message.parts) else message.model_copy(update={"parts": parts})
+    return message_tokens(heard, ask.counter, family(ask.target))
+
+
 def family(target: str) -> str:
     """Whose rule for media holds."""
     return target if target in ("anthropic", "gemini") else "openai"
@@ -53,7 +60,7 @@ def family(target: str) -> str:
 
 def count_key(ask: Ask) -> str:
     """What stored token counts are filed under."""
-    return f"{ask.counter.name}/{family(ask.target)}/{DERIVATION}"
+    return f"{ask.counter.name}/{ask.target}/{DERIVATION}"
 
 
 def epoch_key(ask: Ask) -> str:

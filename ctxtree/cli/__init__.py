@@ -7,11 +7,12 @@ import sys
 
 def main() -> None:
     """Run a command. Exits 1 with one line for a `CtxtreeError`, 2 for a usage error, 3 if something was skipped."""
+    from ctxtree.cli import show
     from ctxtree.cli.app import app
     from ctxtree.errors import CtxtreeError
 
     try:
         app()
     except CtxtreeError as error:
-        print(f"ctxtree: {error}", file=sys.stderr)  # noqa: T201
+        show.say(f"ctxtree: {error}")
         sys.exit(1)

@@ -23,6 +23,7 @@ def options(
     json: bool = typer.Option(False, "--json", help="One JSON document on stdout."),
 ) -> None:
     context.obj = Options(store, tree, json)
+    context.call_on_close(context.obj.close)
 
 
 for module in (compiling, reading, looking, moving):

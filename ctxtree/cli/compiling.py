@@ -12,6 +12,7 @@ import ctxtree
 from ctxtree.cli import show
 from ctxtree.cli.opening import Options, policy_of, tree_from, tree_of
 from ctxtree.compiler import Context
+from ctxtree.errors import NotFound
 from ctxtree.policy import Budget
 
 FILE = typer.Argument(None, help="A log of any format that `import` reads, or - for standard input.")
@@ -63,7 +64,7 @@ def figures(made: Context) -> str:
     recalled = sum(len(item.nodes) for item in report.items if item.kind == "recall")
     parts += [f"{recalled} called back"] if recalled else []
     parts += [report.compaction.line] if report.compaction else []
-    parts += [signal.message for signal in (*report.alerts, *report.degraded)]
+    parts += [signal.message for signal in (*report.alerts[-1:], *report.degraded)]
     parts += [f"{len(report.repairs)} repairs"] if report.repairs else []
     return "; ".join(parts)
 
@@ -116,7 +117,7 @@ def why(context: typer.Context, node: str, json: bool = JSON) -> None:
         )
 
 
-def turns(context: typer.Context, limit: int = typer.Option(20, "--limit"), json: bool = JSON) -> None:
+def turns(context: typer.Context, limit: int = typer.Option(20, "--limit", min=1), json: bool = JSON) -> None:
     """The last compiles."""
     found = tree_of(context.obj).turns(limit)
     if context.obj.json or json:
@@ -137,7 +138,10 @@ def count(
     context: typer.Context, file: str = typer.Argument("-"), model: str | None = typer.Option(None, "--model"), json: bool = JSON
 ) -> None:  # fmt: skip
     """Tokens of a text file."""
-    text = sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
+    try:
+        text = sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
+    except OSError as error:
+        raise NotFound(f"{file}: cannot be opened: {error.strerror}") from error
     tokens = ctxtree.count(text.decode("utf-8", "replace"), model)
     show.data({"tokens": tokens}) if context.obj.json or json else show.line(str(tokens))
 

@@ -8,7 +8,7 @@ from rich.text import Text
 from ctxtree.cli import show
 from ctxtree.cli.compiling import JSON
 from ctxtree.cli.opening import store_of, tree_of
-from ctxtree.exporting import headline
+from ctxtree.exporting import headline, markdown
 from ctxtree.model import lean
 
 
@@ -77,7 +77,7 @@ def _draw(handle, graph, node, indent, last, names) -> None:  # type: ignore[no-
     show.line(Text(text).plain.rstrip())
 
 
-def log(context: typer.Context, limit: int = typer.Option(50, "--limit"), json: bool = JSON) -> None:
+def log(context: typer.Context, limit: int = typer.Option(50, "--limit", min=1), json: bool = JSON) -> None:
     """The active path, newest last."""
     path = tree_of(context.obj).path()[-limit:]
     if context.obj.json or json:
@@ -104,9 +104,8 @@ def show_(context: typer.Context, ref: str, json: bool = JSON) -> None:
             }
         )
         return
-    show.line(
-        f"{node.id}  {node.role}  attempt {node.attempt}\n{handle.export('markdown', node).rsplit('### ', 1)[-1].rstrip()}"
-    )
+    words = markdown((node,)).removeprefix("### ").rstrip()
+    show.line(f"{node.id}  {node.role}  attempt {node.attempt}\n{words}")
     for name, value in marks.items():
         show.line(f"{name}: {value}")
 
@@ -128,9 +127,10 @@ def diff(context: typer.Context, a: str, b: str, json: bool = JSON) -> None:
             show.line(f"{sign} {node.id[:8]} {node.role}: {headline(node.message, 100)}")
 
 
-def recall(context: typer.Context, id: str) -> None:
+def recall(context: typer.Context, id: str, json: bool = JSON) -> None:
     """The whole of what was condensed."""
-    show.line(tree_of(context.obj).recall(id))
+    text = tree_of(context.obj).recall(id)
+    show.data({"id": id, "text": text}) if context.obj.json or json else show.line(text)
 
 
 def facts(context: typer.Context, json: bool = JSON) -> None:

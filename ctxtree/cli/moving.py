@@ -77,6 +77,8 @@ def back(
         if not sys.stdin.isatty():
             raise
         choice = typer.prompt("which one", type=int)
+        if not 1 <= choice <= len(unclear.candidates):
+            raise typer.BadParameter(f"there is no number {choice}") from None
         node = tree.node(unclear.candidates[choice - 1].node)
         tree.fork(tree._auto(), node)
         _at(context, json, node, tree.branch)
@@ -108,7 +110,7 @@ def merge(
 
 def mark(
     context: typer.Context, ref: str, failed: str | None = typer.Option(None, "--failed", help="The reason."),
-    pin: bool = typer.Option(False, "--pin"), label: str | None = typer.Option(None, "--label"),
+    pin: bool = typer.Option(False, "--pin"), label: str | None = typer.Option(None, "--label"), json: bool = JSON,
 ) -> None:  # fmt: skip
     """Say something about a node."""
     tree = tree_of(context.obj)
@@ -118,6 +120,8 @@ def mark(
         tree.pin(ref)
     if label is not None:
         tree.label(ref, label)
+    if context.obj.json or json:
+        show.data({"node": tree.node(ref).id, "marks": tree.marks(ref)})
 
 
 def state(
@@ -142,9 +146,12 @@ def state(
     show.data(tree.state)
 
 
-def remember(context: typer.Context, text: str, key: str | None = typer.Option(None, "--key")) -> None:
+def remember(
+    context: typer.Context, text: str, key: str | None = typer.Option(None, "--key"), json: bool = JSON
+) -> None:
     """Keep a fact for good."""
-    show.line(tree_of(context.obj).remember(text, key).key)
+    fact = tree_of(context.obj).remember(text, key)
+    show.data(fact) if context.obj.json or json else show.line(fact.key)
 
 
 COMMANDS = {

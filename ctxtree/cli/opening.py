@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import io
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
+from pydantic import ValidationError
+
 from ctxtree.api import Store, Tree, connect
+from ctxtree.cli import show
 from ctxtree.errors import NotFound, PolicyError
 from ctxtree.policy import Policy
 from ctxtree.results import ImportReport
@@ -20,10 +23,18 @@ class Options:
     store: str = "ctxtree.db"
     tree: str | None = None
     json: bool = False
+    opened: list[Store] = field(default_factory=list)
+
+    def close(self) -> None:
+        """Close the stores that the verb opened."""
+        while self.opened:
+            self.opened.pop().close()
 
 
-def store_of(options: Options) -> Store:
-    return connect(options.store)
+def store_of(options: Options, url: str | None = None) -> Store:
+    """The store that is meant, or the one at `url`; closed when the verb is done."""
+    options.opened.append(connect(url or options.store))
+    return options.opened[-1]
 
 
 def tree_of(options: Options, create: bool = False) -> Tree:
@@ -35,7 +46,7 @@ def tree_from(options: Options, file: str | None, name: str | None) -> Tree:
     """The tree of the store, or with a file the newest conversation in it (or `name`), in memory."""
     if file is None:
         return tree_of(options)
-    store = connect(":memory:")
+    store = store_of(options, ":memory:")
     report = imported(store, file)
     names = [one.tree for one in report.conversations]
     if not names:
@@ -43,7 +54,7 @@ def tree_from(options: Options, file: str | None, name: str | None) -> Tree:
     if name is not None and name not in names:
         raise NotFound(f"no conversation {name!r} in {file}; there are {len(names)}")
     if report.skipped:
-        sys.stderr.write(f"{file}: {report.skipped} records left out; `ctxtree doctor` tells why\n")
+        show.say(f"{file}: {report.skipped} records left out; `ctxtree doctor` tells why")
     return store.tree(name or names[-1])
 
 
@@ -56,11 +67,22 @@ def imported(
     return store.import_file(io.BytesIO(sys.stdin.buffer.read()), format, name, strict)
 
 
+def _policy_from_json(text: str) -> Policy:
+    try:
+        return Policy.model_validate_json(text)
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(map(str, first["loc"]))
+        raise PolicyError(
+            f"the policy cannot be read: {place + ': ' if place else ''}{first['msg']}"
+        ) from error
+
+
 def policy_of(text: str) -> Policy:
     """`hybrid`, `trim`, `agent`, `stable`, `window:5`, or a policy as JSON."""
     name, _, figure = text.partition(":")
     if text.lstrip().startswith("{"):
-        return Policy.model_validate_json(text)
+        return _policy_from_json(text)
     if name == "window":
         if not figure.isdigit():
             raise PolicyError(f"window needs a number of turns, such as window:5, not {figure!r}")

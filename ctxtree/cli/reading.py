@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import typer
 
-from ctxtree.api import connect
 from ctxtree.cli import show
 from ctxtree.cli.compiling import AT, JSON
 from ctxtree.cli.opening import imported, store_of, tree_of
@@ -41,13 +40,13 @@ def doctor(context: typer.Context, file: str | None = typer.Argument(None), json
     if file is None:
         verify(context, json)
         return
-    report = imported(connect(":memory:"), file)
+    report = imported(store_of(context.obj, ":memory:"), file)
     if context.obj.json or json:
         show.data(report)
-        return
-    _told(report)
-    for issue in report.issues:
-        show.line(f"{issue.code}: {issue.message} ({CODES.get(issue.code, '')})")
+    else:
+        _told(report)
+        for issue in report.issues:
+            show.line(f"{issue.code}: {issue.message} ({CODES.get(issue.code, '')})")
     if report.skipped:
         raise typer.Exit(3)
 
@@ -57,8 +56,9 @@ def verify(context: typer.Context, json: bool = JSON) -> None:
     problems = store_of(context.obj).verify()
     if context.obj.json or json:
         show.data(problems)
-    for problem in () if json else problems:
-        show.line(f"{problem.code}: {problem.message}")
+    else:
+        for problem in problems:
+            show.line(f"{problem.code}: {problem.message}")
     show.say(f"{len(problems)} problems")
     if any(problem.code != "erased" for problem in problems):
         raise typer.Exit(1)
@@ -68,9 +68,11 @@ def export(
     context: typer.Context, format: str = typer.Option("openai.chat", "--format"), at: str | None = AT, json: bool = JSON,
 ) -> None:  # fmt: skip
     """A path as messages or Markdown, or the whole tree as ctxtree, mermaid or dot."""
-    del json
     made = tree_of(context.obj).export(format, at)
-    show.line(made.rstrip("\n")) if isinstance(made, str) else show.data(made)
+    if isinstance(made, str) and not (context.obj.json or json):
+        show.line(made.rstrip("\n"))
+    else:
+        show.data(made)
 
 
 def formats(context: typer.Context, json: bool = JSON) -> None:

@@ -32,12 +32,16 @@ def _plain(value: Any) -> Any:
 
 def line(text: str) -> None:
     """A line on stdout; control characters of foreign text are made visible."""
-    sys.stdout.write("".join(char if char.isprintable() or char in "\n\t" else "·" for char in text) + "\n")
+    sys.stdout.write(_visible(text) + "\n")
+
+
+def _visible(text: str) -> str:
+    return "".join(char if char.isprintable() or char in "\n\t" else "·" for char in text)
 
 
 def say(text: str) -> None:
-    """A line of talk on stderr."""
-    sys.stderr.write(text + "\n")
+    """A line of talk on stderr, whatever line breaks the text has."""
+    sys.stderr.write(_visible(" ".join(text.splitlines())) + "\n")
 
 
 def rows(names: Sequence[str], lines: Iterable[Sequence[Any]]) -> None:

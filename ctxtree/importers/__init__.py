@@ -16,7 +16,19 @@ from pathlib import Path
 from typing import BinaryIO
 
 from ctxtree.errors import FormatError
-from ctxtree.importers import anthropic, chatgpt, claude_code, openai_chat, openai_responses, pi
+from ctxtree.importers import (
+    anthropic,
+    chatgpt,
+    claude_ai,
+    claude_code,
+    codex,
+    librechat,
+    open_webui,
+    openai_chat,
+    openai_responses,
+    pi,
+    sharegpt,
+)
 from ctxtree.importers.base import CODES, Conversation, Draft, Format, Issue
 from ctxtree.importers.files import Source, sourced
 from ctxtree.importers.sample import sample
@@ -38,7 +50,12 @@ __all__ = [
 FORMATS: Mapping[str, Format] = {
     "claude-code": claude_code.FORMAT,
     "pi": pi.FORMAT,
+    "codex": codex.FORMAT,
     "chatgpt": chatgpt.FORMAT,
+    "claude.ai": claude_ai.FORMAT,
+    "open-webui": open_webui.FORMAT,
+    "librechat": librechat.FORMAT,
+    "sharegpt": sharegpt.FORMAT,
     "openai.responses": openai_responses.FORMAT,
     "anthropic": anthropic.FORMAT,
     "openai.chat": openai_chat.FORMAT,
@@ -51,6 +68,11 @@ ALIASES: Mapping[str, str] = {
     "claude-code.jsonl": "claude-code",
     "pi.jsonl": "pi",
     "codex.rollout": "codex",
+    "openwebui": "open-webui",
+    "openwebui.export": "open-webui",
+    "librechat.export": "librechat",
+    "claude.ai.export": "claude.ai",
+    "anthropic.messages": "anthropic",
 }
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from ctxtree.importers.base import Conversation, Format, Sample
 from ctxtree.importers.files import Source
-from ctxtree.importers.lists import Shape, read_lists
+from ctxtree.importers.lists import Shape, holds_tree, read_lists
 from ctxtree.importers.wire import WIRE
 from ctxtree.importers.wire.parts import parts_of
 from ctxtree.model import Message
@@ -19,6 +19,8 @@ BLOCKS = frozenset(
 
 def fits(sample: Sample) -> bool:
     """A `system` beside the messages, or a block that only this API has."""
+    if any(map(holds_tree, sample.records)):
+        return False
     return any(
         _is_message(record)
         or (

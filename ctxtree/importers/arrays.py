@@ -82,7 +82,7 @@ class _Cutter:
         self.start = 0 if self.start >= 0 else -1
 
 
-def elements(stream: BinaryIO, log: Log) -> Iterator[Record]:
+def elements(stream: BinaryIO, log: Log, deep: bool = False) -> Iterator[Record]:
     """The objects of a JSON array, in order. Other elements and damaged ones go to `log`."""
     cutter = _Cutter(stream.tell())
     first = True
@@ -91,7 +91,7 @@ def elements(stream: BinaryIO, log: Log) -> Iterator[Record]:
             log.add("bom", "a byte order mark", "passed over", 1, 0)
         first = False
         for line, offset, raw in cutter.feed(chunk):
-            yield from read_object(raw, line, offset, log)
+            yield from read_object(raw, line, offset, log, deep=deep)
     if cutter.depth > 0:
         lost = 1 if cutter.start >= 0 else 0
         log.add(

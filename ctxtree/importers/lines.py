@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any, BinaryIO
 
 from ctxtree.importers.base import Log
+from ctxtree.importers.deep import decode_deep
 from ctxtree.model import clean
 
 BOM = b"\xef\xbb\xbf"
@@ -49,13 +50,23 @@ def parse(raw: bytes) -> Any:
 
 def decode(text: str) -> tuple[Any, int]:
     """The JSON value at the start of a text, surrogates mended, and where it ends."""
+    value, end = _raw(text)
+    return (clean(value)[0] if _escapes(text) else value), end
+
+
+def _raw(text: str) -> tuple[Any, int]:
     try:
         value, end = _DECODER.raw_decode(text)
     except RecursionError:
         raise TooDeep(f"nested deeper than {DEPTH} levels") from None
     if depth_over(value, DEPTH):
         raise TooDeep(f"nested deeper than {DEPTH} levels")
-    return (clean(value)[0] if "\\ud" in text or "\\uD" in text else value), end
+    return value, end
+
+
+def _escapes(text: str) -> bool:
+    """True if a text can hold a surrogate: decoded bytes never do, only JSON's escapes."""
+    return "\\ud" in text or "\\uD" in text
 
 
 def depth_over(value: Any, limit: int) -> bool:
@@ -81,7 +92,9 @@ def load(stream: BinaryIO, offset: int, length: int) -> dict[str, Any]:
     return value
 
 
-def records(stream: BinaryIO, log: Log, recover: frozenset[str] = frozenset()) -> Iterator[Record]:
+def records(
+    stream: BinaryIO, log: Log, recover: frozenset[str] = frozenset(), deep: bool = False
+) -> Iterator[Record]:
     """Every object of a file of JSON lines, in order; what is wrong goes to `log`.
 
     `recover`: fields that only a record of this format has. With them a record glued on right after
@@ -91,11 +104,13 @@ def records(stream: BinaryIO, log: Log, recover: frozenset[str] = frozenset()) -
     start = stream.tell()
     while raw := stream.readline():
         number += 1
-        yield from _line(raw, number, start + offset, log, recover)
+        yield from _line(raw, number, start + offset, log, recover, deep)
         offset += len(raw)
 
 
-def _line(raw: bytes, number: int, offset: int, log: Log, recover: frozenset[str]) -> Iterator[Record]:
+def _line(
+    raw: bytes, number: int, offset: int, log: Log, recover: frozenset[str], deep: bool
+) -> Iterator[Record]:
     body = raw
     if number == 1 and body.startswith(BOM):
         log.add("bom", "a byte order mark", "passed over", number, offset)
@@ -110,18 +125,25 @@ def _line(raw: bytes, number: int, offset: int, log: Log, recover: frozenset[str
     if not stripped:
         return
     offset += len(body) - len(body.lstrip(PADDING))
-    yield from read_object(stripped, number, offset, log, recover, cut=not raw.endswith(b"\n"))
+    yield from read_object(stripped, number, offset, log, recover, not raw.endswith(b"\n"), deep)
 
 
 def read_object(
-    raw: bytes, line: int, offset: int, log: Log, recover: frozenset[str] = frozenset(), cut: bool = False
+    raw: bytes,
+    line: int,
+    offset: int,
+    log: Log,
+    recover: frozenset[str] = frozenset(),
+    cut: bool = False,
+    deep: bool = False,
 ) -> Iterator[Record]:
-    """The object that `raw` should be; failing that, the whole objects in it. `cut`: the file ends here."""
+    """The object that `raw` should be; failing that, the whole objects in it.
+
+    `cut`: the file ends here. `deep`: this format may nest without limit.
+    """
     text = _text(raw, line, offset, log)
     try:
-        value, end = decode(text)
-        if text[end:].strip():
-            raise ValueError("more after the end")
+        value = _whole(text, deep)
     except TooDeep as problem:
         log.add("too_deep", str(problem), "left out", line, offset, skipped=1)
         return
@@ -129,12 +151,26 @@ def read_object(
         yield from _recover(raw, line, offset, log, recover, cut)
         return
     if not isinstance(value, dict):
-        log.add(
-            "bad_record", f"a JSON {type(value).__name__}, no object", "left out", line, offset, skipped=1
-        )
+        what = f"a JSON {type(value).__name__}, no object"
+        log.add("bad_record", what, "left out", line, offset, skipped=1)
         return
-    _flag_surrogates(text, line, offset, log)
+    if _escapes(text):
+        value, count = clean(value)
+        if count:
+            log.add("surrogate", f"{count} unpaired surrogates", "replaced by U+FFFD", line, offset)
     yield Record(line, offset, len(raw), value)
+
+
+def _whole(text: str, deep: bool) -> Any:
+    try:
+        value, end = _raw(text)
+    except TooDeep:
+        if not deep:
+            raise
+        return decode_deep(text)
+    if text[end:].strip():
+        raise ValueError("more after the end")
+    return value
 
 
 def _text(raw: bytes, line: int, offset: int, log: Log) -> str:
@@ -144,14 +180,6 @@ def _text(raw: bytes, line: int, offset: int, log: Log) -> str:
         message = f"bytes that are no UTF-8, the first at {offset + problem.start}"
         log.add("bad_utf8", message, "replaced by U+FFFD", line, offset + problem.start)
         return raw.decode("utf-8", "replace")
-
-
-def _flag_surrogates(text: str, line: int, offset: int, log: Log) -> None:
-    if "\\ud" not in text and "\\uD" not in text:
-        return
-    count = clean(_DECODER.raw_decode(text)[0])[1]
-    if count:
-        log.add("surrogate", f"{count} unpaired surrogates", "replaced by U+FFFD", line, offset)
 
 
 def _recover(

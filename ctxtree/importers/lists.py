@@ -22,6 +22,19 @@ from ctxtree.model import Message
 
 Prelude = Callable[[Mapping[str, Any]], tuple[Message, ...]]
 
+FOREIGN = frozenset({
+    "history", "mapping", "conversationId", "messageId", "parentMessageId", "messagesTree", "childrenIds",
+    "trajectory",
+})  # fmt: skip
+"""Fields of exports that hold a tree: read as a list, they would come out wrong."""
+
+
+KEPT: Mapping[str, str] = {
+    "unknown_role": "kept as a hidden note",
+    "orphan_result": "kept as words of the user",
+}
+"""What became of a message with a fault."""
+
 
 @dataclass(frozen=True, slots=True)
 class Shape:
@@ -32,17 +45,32 @@ class Shape:
     prelude: Prelude | None = None
 
 
-def objects(stream: BinaryIO, log: Log) -> Iterator[Record]:
-    """The objects of a file, whether it is an array, JSON lines, or one object over many lines."""
+def holds_tree(record: Any) -> bool:
+    """True for a record of an export that is a tree, or whose messages are parts of one."""
+    if not isinstance(record, Mapping):
+        return False
+    chat, held = record.get("chat"), record.get("messages")
+    return (
+        bool(FOREIGN & record.keys())
+        or (isinstance(chat, Mapping) and "history" in chat)
+        or (isinstance(held, list) and any(isinstance(one, Mapping) and FOREIGN & one.keys() for one in held))
+    )
+
+
+def objects(stream: BinaryIO, log: Log, deep: bool = False) -> Iterator[Record]:
+    """The objects of a file, whether it is an array, JSON lines, or one object over many lines.
+
+    `deep`: this format may nest without limit.
+    """
     start = stream.tell()
     head = stream.read(4096).removeprefix(BOM).lstrip(PADDING)
     stream.seek(start)
     if head.startswith(b"["):
-        yield from elements(stream, log)
+        yield from elements(stream, log, deep)
     elif is_lines(stream):
-        yield from records(stream, log)
+        yield from records(stream, log, deep=deep)
     else:
-        yield from _one(stream, log)
+        yield from _one(stream, log, deep)
 
 
 def is_lines(stream: BinaryIO) -> bool:
@@ -64,17 +92,25 @@ def _next_line(stream: BinaryIO) -> bytes:
     return b""
 
 
-def _one(stream: BinaryIO, log: Log) -> Iterator[Record]:
+def _one(stream: BinaryIO, log: Log, deep: bool) -> Iterator[Record]:
     """The single object of a file; if it cannot be read as one, what its lines hold."""
     start = stream.tell()
     raw = stream.read().removeprefix(BOM).strip(PADDING)
-    try:
-        json.loads(raw)
-    except (ValueError, RecursionError):
+    if not _is_json(raw):
         stream.seek(start)
         yield from records(stream, log)
         return
-    yield from read_object(raw, 1, start, log)
+    yield from read_object(raw, 1, start, log, deep=deep)
+
+
+def _is_json(raw: bytes) -> bool:
+    try:
+        json.loads(raw)
+    except ValueError:
+        return False
+    except RecursionError:
+        return True
+    return True
 
 
 def read_lists(source: Source, strict: bool, shape: Shape) -> Iterator[Conversation]:
@@ -110,7 +146,8 @@ def _many(source: Source, found: Iterator[Record], shape: Shape, log: Log) -> It
             yield held
             log = Log(source.name, log.strict)
         name = record.data.get("id") or record.data.get("conversation_id")
-        named = name if isinstance(name, str) and name else f"{source.stem}-{number}"
+        plain = source.stem if number == 1 else f"{source.stem}-{number}"
+        named = name if isinstance(name, str) and name else plain
         inner = _inner(record, items, log)
         before = shape.prelude(record.data) if shape.prelude else ()
         held = _conversation(source, named, log, record.data, _drafts(inner, before, shape, log))
@@ -170,7 +207,7 @@ def _drafts(found: Iterable[Record], before: tuple[Message, ...], shape: Shape, 
         last = index
         name = str(index + 1) if part == 1 else f"{index + 1}.{part}"
         if parsed.fault:
-            log.add(parsed.fault, f"record {index + 1}", "kept as a hidden note", record.line, record.offset)
+            log.add(parsed.fault, f"record {index + 1}", KEPT[parsed.fault], record.line, record.offset)
         yield as_draft(name, parent, parsed, record.line)
         parent = name
 

@@ -7,29 +7,26 @@ from typing import Any
 
 from ctxtree.importers.base import Conversation, Format, Sample
 from ctxtree.importers.files import Source
-from ctxtree.importers.lists import Shape, read_lists
+from ctxtree.importers.lists import Shape, holds_tree, read_lists
 from ctxtree.importers.wire import WIRE
-
-FOREIGN = frozenset({"history", "mapping", "conversationId", "messageId", "parentMessageId", "trajectory"})
-"""Fields of exports that hold a tree: read as a list, they would come out wrong."""
 
 SHAPE = Shape(keys=("messages",), reader=WIRE["openai.chat"])
 
 
 def fits(sample: Sample) -> bool:
     """Any list whose entries have a `role`, or any `messages`: the plainest form, asked last."""
+    if any(map(holds_tree, sample.records)):
+        return False
     return any(_is_message(record) or _holds_messages(record) for record in sample.records)
 
 
 def _is_message(record: Any) -> bool:
-    return isinstance(record, Mapping) and isinstance(record.get("role"), str) and not FOREIGN & record.keys()
+    return isinstance(record, Mapping) and isinstance(record.get("role"), str)
 
 
 def _holds_messages(record: Mapping[str, Any]) -> bool:
     held = record.get("messages")
-    if not isinstance(held, list) or FOREIGN & record.keys():
-        return False
-    return not held or any(map(_is_message, held))
+    return isinstance(held, list) and (not held or any(map(_is_message, held)))
 
 
 def read(source: Source, strict: bool) -> Iterator[Conversation]:

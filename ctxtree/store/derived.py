@@ -87,11 +87,12 @@ class Derived(Transactions):
 
         def work(connection: Connection) -> EpochRow | None:
             where = (epochs.c.tree == tree) & (epochs.c.key == name_in(key))
-            for seq, raw in connection.execute(_PLACES.where(where).order_by(epochs.c.seq.desc())):
-                if raw.hex() in wanted:
-                    row = connection.execute(_EPOCHS.where(epochs.c.tree == tree, epochs.c.seq == seq)).one()
-                    return self._epoch(row)
-            return None
+            places = connection.execute(_PLACES.where(where).order_by(epochs.c.seq.desc())).all()
+            newest = next((seq for seq, raw in places if raw.hex() in wanted), None)
+            if newest is None:
+                return None
+            row = connection.execute(_EPOCHS.where(epochs.c.tree == tree, epochs.c.seq == newest)).one()
+            return self._epoch(row)
 
         return self._read(work)
 

@@ -69,10 +69,10 @@ class Turns(Transactions):
 
         def work(connection: Connection) -> TurnRow | None:
             query = _LISTED.where(turns.c.tree == tree).order_by(turns.c.seq.desc())
-            for row in connection.execution_options(yield_per=100).execute(query):
-                if row.id is not None and row.id.hex() in wanted:
-                    return self._turn(connection, tree, row.seq)
-            return None
+            with connection.execute(query.execution_options(yield_per=100)) as rows:
+                seqs = (row.seq for row in rows if row.id is not None and row.id.hex() in wanted)
+                newest = next(seqs, None)
+            return None if newest is None else self._turn(connection, tree, newest)
 
         return self._read(work) if wanted else None
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Literal
 
 from ctxtree.importers.wire.parsed import Parsed, beside, divide, unknown_fields
 from ctxtree.importers.wire.parts import (
@@ -15,6 +15,8 @@ from ctxtree.importers.wire.parts import (
     string,
 )
 from ctxtree.model import Message, Opaque, Part, Text, ToolCall
+
+Place = Literal["answer", "speech", "other"]
 
 ORIGIN = "openai.responses"
 MESSAGE = frozenset({"role", "content", "name"})
@@ -51,14 +53,15 @@ def parse(items: Iterable[Mapping[str, Any]]) -> Iterator[tuple[int, Parsed]]:
     """
     answer: _Answer | None = None
     for index, item in enumerate(items):
-        if not _is_answer(item):
+        place = place_of(item)
+        if place == "other":
             if answer:
                 yield answer.finished()
                 answer = None
             for parsed in _other(item):
                 yield index, parsed
             continue
-        speaks = "content" in item and item.get("type", "message") == "message"
+        speaks = place == "speech"
         if answer and speaks and answer.spoke:
             yield answer.finished()
             answer = None
@@ -71,11 +74,17 @@ def parse(items: Iterable[Mapping[str, Any]]) -> Iterator[tuple[int, Parsed]]:
         yield answer.finished()
 
 
-def _is_answer(item: Mapping[str, Any]) -> bool:
+def place_of(item: Mapping[str, Any]) -> Place:
+    """Where an item belongs: the `speech` of an answer, other parts of it, or neither.
+
+    A second speech begins a new answer; whatever is neither ends the answer before it.
+    """
     kind = item.get("type", "message")
     if kind == "message":
-        return item.get("role") == "assistant"
-    return isinstance(kind, str) and not kind.endswith("_output") and "role" not in item
+        return "speech" if item.get("role") == "assistant" else "other"
+    return (
+        "answer" if isinstance(kind, str) and not kind.endswith("_output") and "role" not in item else "other"
+    )
 
 
 def _parts(item: Mapping[str, Any]) -> Iterator[Part]:

@@ -23,6 +23,7 @@ _MISSES = 24
 _TRIFLE = 3  # a blank line or a lone bracket is not worth a marker
 _BRIDGED = 20  # a hole that is no longer than its marker would be
 _BRIEF = 80
+_TINY = 40
 _SENTENCE = re.compile(r"[.!?](?=\s)|[。！？；][\"”』」）)]*|\n")
 
 
@@ -32,7 +33,7 @@ def keep(text: str, candidates: Iterable[Span], room: int, unit: str = "lines", 
     `unit` names what a line is ("lines", "rows"); with `total` a gap reads "… 290 of 300 rows …".
     May pass `room` by the length of a few markers; the caller measures. Cost grows with `room`.
     """
-    spans = _merged(_chosen(candidates, room, len(text)))
+    spans = [] if room < _TINY else _merged(_chosen(candidates, room, len(text)))
     if not spans:
         return ends(text, room)
     spans = _topped_up(text, spans, room)

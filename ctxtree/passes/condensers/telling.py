@@ -33,7 +33,9 @@ _PASSED = 20_000  # "0 errors" and the like that are passed over for one word
 _ANSI = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)?")
 _NONE = re.compile(r"(?:(?<!\d)(?<!\d[.,])\b0|\bno|\bzero|\bwithout|没有|无|0\s?个)\s*$", re.IGNORECASE)
 _NOTHING = re.compile(
-    r"[\w-]*[\"']?\s*[:=]\s*[\"']?(?:0(?![\d.,]*\d)|none\b|null\b|nil\b|false\b|no\b|\[\]|\{\}|\"\"|无|没有)"
+    r"(?:[\w-]*[\"']?\s*[:=：]\s*[\"']?|\s(?:code )?)(?:0(?![.,]?\d|x)\b)"
+    r"|[\w-]*[\"']?\s*[:=：]\s*[\"']?(?:none\b|null\b|nil\b|false\b|no\b|\[\]|\{\}|\"\"|无|没有)",
+    re.IGNORECASE,
 )
 _FIGURES = re.compile(r"0x[0-9a-f]+|\d+")
 
@@ -120,7 +122,8 @@ def _backwards(text: str, word: str, floor: int) -> Iterator[int]:
 
 
 def _tells(text: str, word: str, at: int) -> bool:
-    return not (_NONE.search(text, max(0, at - 10), at) or _NOTHING.match(text, at + len(word)))
+    after = at + len(word) - word.endswith(":")
+    return not (_NONE.search(text, max(0, at - 10), at) or _NOTHING.match(text, after))
 
 
 def _is_loud(text: str, at: int) -> bool:

@@ -1,0 +1,130 @@
+from __future__ import annotations
+
+import base64
+import random
+import sqlite3
+import zlib
+from pathlib import Path
+
+import pytest
+
+from ctxtree.errors import NotFound, StoreError
+from ctxtree.model import Mark, Media, Message, Opaque, Text
+from ctxtree.store import Database, connect, dialects
+from ctxtree.store.records import Draft
+
+SECRET = "the launch code is 7Q-Zebra-9931"
+# Bytes that compression leaves alone, so that a search of the files would find them.
+NOISE = base64.b64encode(random.Random(9).randbytes(30_000)).decode()
+
+
+def files(folder: Path) -> bytes:
+    return b"".join(file.read_bytes() for file in sorted(folder.iterdir()))
+
+
+def holds(folder: Path, database: Database, words: str) -> bool:
+    """True if the files have the words, as they are or as the store writes them."""
+    packed = database._codec.pack(words.encode())[1:]
+    raw = base64.b64decode(NOISE)[5000:5040]
+    found = files(folder)
+    return any(form in found for form in (words.encode(), packed, raw, zlib.compress(words.encode())))
+
+
+def fill(database: Database) -> tuple[int, list[str]]:
+    tree = database.create_tree("talk").id
+    secret = Message(role="user", parts=(Text(text=SECRET), Media(data=NOISE, mime="image/png")))
+    said = [Message.of("system", "s"), Message.of("user", SECRET), secret, Message.of("assistant", "ok")]
+    ids = [
+        node.id for node in database.append(tree, None, [Draft(message) for message in said], "main").nodes
+    ]
+    database.add_marks(tree, [Mark(node=ids[1], name="label", value=SECRET)])
+    database.put_summary(tree, "k", SECRET.encode(), ids[0], ids[2])
+    database.put_epoch(tree, ids[3], "p", SECRET.encode())
+    database.put_turn(tree, "main", ids[3], None, "h", SECRET.encode())
+    database.put_counts(tree, "o200k", dict.fromkeys(ids, 7))
+    return tree, ids
+
+
+def test_erased_words_are_in_no_file_any_more(file_database: Database, tmp_path: Path) -> None:
+    tree, ids = fill(file_database)
+    assert holds(tmp_path, file_database, SECRET)
+    for identity in ids[1:3]:
+        file_database.purge(tree, identity, "asked for")
+    assert not holds(tmp_path, file_database, SECRET)
+    file_database.close()
+    assert not holds(tmp_path, file_database, SECRET)
+
+
+def test_a_tombstone_keeps_its_place_and_its_id(database: Database) -> None:
+    tree, ids = fill(database)
+    database.purge(tree, ids[1], "asked for")
+    path = database.path(tree, ids[3])
+    assert [node.id for node in path] == ids
+    assert path[1].message.parts == (Opaque(origin="ctxtree", kind="erased"),)
+    assert path[1].text == ""
+    assert path[1].role == "user"
+    assert [(problem.code, problem.node) for problem in database.verify()] == [("erased", ids[1])]
+    assert [(row.name, row.value) for row in database.marks(tree)] == [("erased", {"reason": "asked for"})]
+    assert database.labels(tree) == {}
+    assert database.summary(tree, "k") is None
+    assert database.epochs(tree, "p") == database.turns(tree) == ()
+    assert database.counts(tree, "o200k", ids) == dict.fromkeys([ids[0], *ids[2:]], 7)
+
+
+def test_erasing_twice_or_what_is_not_there(database: Database) -> None:
+    tree, ids = fill(database)
+    database.purge(tree, ids[1], "one")
+    database.purge(tree, ids[1], "two")
+    assert [row.value for row in database.marks(tree)] == [{"reason": "one"}, {"reason": "two"}]
+    assert len(database.verify()) == 1
+    with pytest.raises(NotFound):
+        database.purge(tree, "0" * 64, "x")
+
+
+def test_the_same_words_after_an_erasure_are_the_next_attempt(database: Database) -> None:
+    tree, ids = fill(database)
+    database.purge(tree, ids[1], "asked for")
+    again = database.append(tree, ids[0], [Draft(Message.of("user", SECRET))], None).nodes[0]
+    assert again.attempt == 1
+    assert again.id != ids[1]
+    original = next(node for node in database.all_nodes(tree) if node.id == again.id)
+    assert original.text == SECRET
+
+
+def test_content_that_other_nodes_share_stays_with_them(database: Database) -> None:
+    tree = database.create_tree("talk").id
+    words = "".join(random.Random(4).choices("abcdefghijklmnopqrstuvwxyz ", k=3000))
+    shared = [Message.of("user", words)] * 3
+    media = [Message(role="user", parts=(Text(text=str(n)), Media(data=NOISE))) for n in range(2)]
+    made = database.append(tree, None, [Draft(message) for message in (*shared, *media)], "main").nodes
+    for gone in (0, 1, 3):
+        database.purge(tree, made[gone].id, "x")
+    path = database.path(tree, made[-1].id)
+    assert [node.message for node in path if node.text] == [shared[0], media[1]]
+    assert {problem.code for problem in database.verify()} == {"erased"}
+
+
+def test_an_import_does_not_bring_erased_words_back(database: Database) -> None:
+    tree, ids = fill(database)
+    log = database.path(tree, ids[3])
+    database.purge(tree, ids[1], "asked for")
+    assert database.insert(tree, log) == 0
+    assert (node := database.node(tree, ids[1])) is not None
+    assert node.text == ""
+
+
+def test_a_reader_that_holds_the_old_pages_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(dialects, "BUSY_MS", 200)
+    with connect(tmp_path / "chats.db") as database:
+        tree, ids = fill(database)
+        reader = sqlite3.connect(tmp_path / "chats.db", isolation_level=None)
+        reader.execute("BEGIN")
+        reader.execute("SELECT count(*) FROM nodes").fetchall()
+        with pytest.raises(StoreError, match="erased, but"):
+            database.purge(tree, ids[1], "asked for")
+        reader.close()
+        assert (node := database.node(tree, ids[1])) is not None
+        assert node.text == ""
+        database.purge(tree, ids[1], "again")
+        database.purge(tree, ids[2], "this too")
+        assert not holds(tmp_path, database, SECRET)
