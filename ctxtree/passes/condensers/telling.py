@@ -31,7 +31,7 @@ _EACH = 24
 _PASSED = 20_000  # "0 errors" and the like that are passed over for one word
 
 _ANSI = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)?")
-_NONE = re.compile(r"(?:(?<!\d)(?<!\d[.,])\b0|\bno|\bzero|\bwithout|没有|无|0\s?个)\s*$", re.IGNORECASE)
+_NONE = re.compile(r"(?:(?<!\d)(?<!\d[.,])\b0|\bno|\bzero|\bwithout|没有|无|0\s?个)[ \t]*$", re.IGNORECASE)
 _NOTHING = re.compile(
     r"(?:[\w-]*[\"']?\s*[:=：]\s*[\"']?|\s(?:code )?)(?:0(?![.,]?\d|x)\b)"
     r"|[\w-]*[\"']?\s*[:=：]\s*[\"']?(?:none\b|null\b|nil\b|false\b|no\b|\[\]|\{\}|\"\"|无|没有)",
