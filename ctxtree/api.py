@@ -431,7 +431,7 @@ class Tree:
     def turns(self, limit: int | None = None) -> tuple[Turn, ...]:
         """Past compiles, newest last, each with its whole report."""
         turns = []
-        for row in self._database.turns(self._history.tree, limit=limit):
+        for row in reversed(self._database.turns(self._history.tree, limit=limit)):
             whole = self._database.turn(self._history.tree, row.seq)
             report = memory.unpack(whole.data)["report"] if whole else {}
             turns.append(Turn(row.seq, row.branch, row.node, row.at, row.payload_hash, report))

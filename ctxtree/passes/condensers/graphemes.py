@@ -9,6 +9,7 @@ from __future__ import annotations
 import unicodedata
 
 _ZWJ = "\u200d"
+_FLAGS = 10_000
 # Letters by category that still belong to what stands before them (Thai and Lao AM, halfwidth sound marks).
 _TRAILING = frozenset("\u0e33\u0eb3\uff9e\uff9f\u200c" + _ZWJ)
 _PREPENDED = frozenset("\u0600\u0601\u0602\u0603\u0604\u0605\u06dd\u070f\u0890\u0891\u08e2\u0d4e")
@@ -61,7 +62,8 @@ def _is_regional(char: str) -> bool:
 
 
 def _regional_run(text: str, stop: int) -> int:
+    """How many halves of flags stand before `stop`; of more than 10,000 the last ones are taken for whole."""
     start = stop
-    while start and _is_regional(text[start - 1]):
+    while start and stop - start < _FLAGS and _is_regional(text[start - 1]):
         start -= 1
     return stop - start

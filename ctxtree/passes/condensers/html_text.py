@@ -31,12 +31,13 @@ def visible(text: str) -> str:
     reader = _Reader()
     if len(text) > _READ + _END:
         cut = text.find("<", len(text) - _END)
-        text = text[:_READ] + "\n" + text[max(cut, len(text) - _END) :]
+        head = text.rfind(">", 0, _READ) + 1 or _READ
+        text = text[:head] + "\n" + text[max(cut, len(text) - _END) :]
     reader.feed(text)
     reader.close()
     lines = (" ".join(line.split()).strip(" |") for line in "".join(reader.pieces).split("\n"))
     shown = "\n".join(line for line in lines if line)
-    return shown or text
+    return shown if any(map(str.isalnum, shown)) else text
 
 
 class _Reader(HTMLParser):

@@ -41,7 +41,8 @@ _PROSE_END = re.compile(r"[.!?](?:\s|$)|[。！？]")
 def detect(text: str) -> Kind:
     """The kind of content. A wrong guess costs quality, never correctness; about 0.1 ms."""
     head, tail = text[:_SAMPLE], text[-1000:]
-    lines = [line for line in head.split("\n") if line.strip()][:_LINES]
+    # Progress bars end their lines with a carriage return.
+    lines = [line for line in head.replace("\r", "\n").split("\n") if line.strip()][:_LINES]
     if _looks_like_rows(lines):
         return "rows"
     if _looks_like_json(head, tail):

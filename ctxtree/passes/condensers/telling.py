@@ -31,10 +31,14 @@ _EACH = 24
 _PASSED = 20_000  # "0 errors" and the like that are passed over for one word
 
 _ANSI = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)?")
-_NONE = re.compile(r"(?:(?<!\d)(?<!\d[.,])\b0|\bno|\bzero|\bwithout|没有|无|0\s?个)[ \t]*$", re.IGNORECASE)
+_GAP = r"[^\S\r\n]*"
+_NONE = re.compile(
+    rf"(?:(?<!\d)(?<!\d[.,])\b0|\bno|\bzero|\bwithout|没有|无|0{_GAP}个){_GAP}\Z", re.IGNORECASE
+)
+_GIVEN = rf"[\w-]*[\"']?{_GAP}[:=：]{_GAP}[\"']?"
 _NOTHING = re.compile(
-    r"(?:[\w-]*[\"']?\s*[:=：]\s*[\"']?|\s(?:code )?)(?:0(?![.,]?\d|x)\b)"
-    r"|[\w-]*[\"']?\s*[:=：]\s*[\"']?(?:none\b|null\b|nil\b|false\b|no\b|\[\]|\{\}|\"\"|无|没有)",
+    rf"(?:{_GIVEN}|[ \t](?:code )?)(?:0(?![.,]?\d|x)\b)"
+    rf"|{_GIVEN}(?:none\b|null\b|nil\b|false\b|no\b|\[\]|\{{\}}|\"\"|无|没有)",
     re.IGNORECASE,
 )
 _FIGURES = re.compile(r"0x[0-9a-f]+|\d+")
