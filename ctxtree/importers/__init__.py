@@ -31,7 +31,7 @@ from ctxtree.importers import (
 )
 from ctxtree.importers.base import CODES, Conversation, Draft, Format, Issue
 from ctxtree.importers.files import Source, sourced
-from ctxtree.importers.sample import sample
+from ctxtree.importers.sample import samples
 from ctxtree.importers.wire import messages_from, parsed_from
 
 __all__ = [
@@ -79,18 +79,21 @@ ALIASES: Mapping[str, str] = {
 def detect(path: str | Path | BinaryIO) -> str:
     """The name of the format that the file's content fits; its name does not matter.
 
-    Reads the first 256 KiB at most. `FormatError` naming what was tried if nothing fits.
+    Reads the first 256 KiB, and up to 64 MiB where the records in them tell nothing. `FormatError` naming
+    what was tried if nothing fits.
     """
     with sourced(path) as source:
         return _detected(source)
 
 
 def _detected(source: Source) -> str:
-    seen = sample(source)
-    for name, form in FORMATS.items():
-        if form.fits(seen):
-            return name
-    found = f"{len(seen.records)} JSON objects" if seen.records else "no JSON object"
+    count = 0
+    for seen in samples(source):
+        for name, form in FORMATS.items():
+            if form.fits(seen):
+                return name
+        count = len(seen.records)
+    found = f"{count} JSON objects" if count else "no JSON object"
     raise FormatError(source.name, 0, f"{found} of a known format; tried {', '.join(FORMATS)}")
 
 

@@ -3,25 +3,39 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Iterator
+from typing import Any
 
 from ctxtree.importers.base import Log, Sample
 from ctxtree.importers.files import Source
 from ctxtree.importers.lists import objects
 
-SIZE = 1 << 18
+SIZES = (1 << 18, 1 << 21, 1 << 24, 1 << 26)
+"""Bytes to look at, one after the other: a record may be longer than the first of them."""
 RECORDS = 200
 
 
-def sample(source: Source) -> Sample:
-    """The first whole records in the first `SIZE` bytes, and those bytes as text. Damage is passed over."""
+def samples(source: Source) -> Iterator[Sample]:
+    """The first whole records in the first bytes, and the text there; then of more of the file, to 64 MiB.
+
+    Each takes more to read than the one before: stop at the first that tells. Damage is passed over.
+    """
     members = source.members()
     if members:
-        return Sample((), members=members)
-    with source.open() as stream:
-        head = stream.read(SIZE)
+        yield Sample((), members=members)
+        return
+    for size in SIZES:
+        with source.open() as stream:
+            head = stream.read(size)
+        yield Sample(_records(head, source.name), head[: SIZES[0]].decode("utf-8", "replace"))
+        if len(head) < size:
+            return
+
+
+def _records(head: bytes, name: str) -> tuple[dict[str, Any], ...]:
     found = []
-    for record in objects(io.BytesIO(head), Log(source.name)):
+    for record in objects(io.BytesIO(head), Log(name)):
         found.append(record.data)
         if len(found) == RECORDS:
             break
-    return Sample(tuple(found), head.decode("utf-8", "replace"))
+    return tuple(found)

@@ -10,8 +10,8 @@ import pytest
 from ctxtree.errors import FormatError
 from ctxtree.importers import FORMATS, anthropic, detect, openai_chat, read
 from ctxtree.importers.files import sourced
-from ctxtree.importers.sample import sample
-from tests.importers import LOGS
+from ctxtree.importers.sample import samples
+from tests.importers import LOGS, lines
 
 PLAIN: dict[str, Any] = {"role": "user", "content": "q"}
 LIBRE: dict[str, Any] = {
@@ -62,7 +62,7 @@ def stream(value: Any, indent: int | None) -> io.BytesIO:
 @pytest.mark.parametrize("name", TREES)
 def test_trees_of_other_programs_are_no_lists(name: str, indent: int | None) -> None:
     with sourced(stream(TREES[name], indent)) as source:
-        seen = sample(source)
+        seen = next(samples(source))
     assert seen.records
     assert not openai_chat.fits(seen)
     assert not anthropic.fits(seen)
@@ -109,3 +109,17 @@ def test_an_unknown_format_and_a_missing_file_are_refused(tmp_path: Path) -> Non
 
 def test_every_format_says_what_it_is() -> None:
     assert all(form.about for form in FORMATS.values())
+
+
+@pytest.mark.parametrize("indent", [None, 2])
+@pytest.mark.parametrize("name", FITTING)
+def test_a_first_record_longer_than_the_first_look_tells_the_format(name: str, indent: int | None) -> None:
+    form, value = FITTING[name]
+    first = value[0] if isinstance(value, list) else value
+    long = {"zzz": "word " * 100_000, **first} if name != "chat without messages" else first
+    assert detect(stream([long, *value[1:]] if isinstance(value, list) else long, indent)) == form
+
+
+def test_a_long_record_behind_one_that_tells_nothing(tmp_path: Path) -> None:
+    rows = [{"type": "summary", "summary": "s"}, FITTING["claude-code"][1] | {"slug": "word " * 100_000}]
+    assert detect(lines(tmp_path / "log", rows)) == "claude-code"
