@@ -162,7 +162,9 @@ def settled(plan: Plan, ask: Ask, recall_ids: bool) -> Plan:
 
 
 def condense(ask: Ask, recall_ids: bool) -> Condense:
-    return Condense(tool_tokens=ask.policy.tool_tokens, recall=recall_ids)
+    return Condense(
+        tool_tokens=ask.policy.tool_tokens, recall=recall_ids, cost=lambda message: cost_of(message, ask)
+    )
 
 
 def reopened(plan: Plan) -> Plan:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from ctxtree.model import Message
 from ctxtree.passes.condensers.messages import Cut, condensed_message, stub_message
@@ -30,11 +30,13 @@ class Condense:
     Fidelity: full 1, condensed 0.6 + 0.3 * sqrt(share of the tokens kept), because the most telling comes
     first; stub 0.15. Items are read from the newest; once the cheapest forms of those read cost over
     twice what is available, older ones are offered stubs only (with `every`, all levels for all items).
+    `cost` counts a message as the plan's own figures do; `message_tokens` without it.
     """
 
     tool_tokens: int = 200
     recall: bool = True
     every: bool = False
+    cost: Callable[[Message], int] | None = field(default=None, repr=False, compare=False)
 
     def __call__(self, plan: Plan) -> Plan:
         items = list(plan.items)
@@ -67,7 +69,9 @@ class Condense:
         messages = tuple(shorten(message, node, row, cut) for message, node, row in rows)
         if messages == full.messages:
             return []
-        tokens = sum(message_tokens(message, cut.counter) for message in messages)
+        tokens = sum(
+            self.cost(message) if self.cost else message_tokens(message, cut.counter) for message in messages
+        )
         if tokens > before.tokens * _SAVING:
             return []
         if shorten is stub_message:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from ctxtree.model import Media, Message, Part, Text, ToolResult
@@ -13,6 +13,7 @@ from ctxtree.passes.condensers.messages import (
     cut_text,
     cut_user,
     stub_result,
+    with_parts,
 )
 from ctxtree.passes.condensers.notices import media
 from ctxtree.passes.condensers.weigh import condensed_fidelity, part_sizes
@@ -36,21 +37,23 @@ def degrade(
     *,
     recall: bool = True,
     best: bool = False,
+    cost: Callable[[Message], int] | None = None,
 ) -> Form | None:
     """The form within `max_tokens`, or None (with `best`: the shortest that there is) if that cannot be.
 
     In this order: tool results condensed to 200, 100, 50, 20 tokens each, then to a line, pictures in them
     to placeholders; the largest text cut in the middle, then the next largest, users' words to no less than
     1,000 tokens; users' pictures to placeholders. Calls and reasoning stay as they are. `nodes` are the ids
-    of the messages, in order, for the notices.
+    of the messages, in order, for the notices; `cost` counts a message as `form.tokens` was counted.
     """
     if form.tokens <= max_tokens:
         return form
     ids = (*nodes, *("" for _ in form.messages[len(nodes) :]))
-    work = _Work(form, max_tokens, counter, ids, recall, part_sizes(form.messages, form.tokens, counter))
+    sizes = part_sizes(form.messages, form.tokens, counter)
+    work = _Work(form, max_tokens, counter, ids, recall, sizes, cost)
     shortest = form
     for messages in _steps(work):
-        tokens = sum(message_tokens(message, counter) for message in messages)
+        tokens = work.cost_of(messages)
         if tokens < shortest.tokens:
             shortest = Form("condensed", messages, tokens, condensed_fidelity(tokens, form.tokens))
         if tokens <= max_tokens:
@@ -66,6 +69,12 @@ class _Work:
     nodes: Sequence[str]
     recall: bool
     sizes: Sequence[Sequence[int]]
+    cost: Callable[[Message], int] | None
+
+    def cost_of(self, messages: Messages) -> int:
+        return sum(
+            self.cost(message) if self.cost else message_tokens(message, self.counter) for message in messages
+        )
 
     def cut(self, tokens: int) -> Cut:
         return Cut(tokens, self.counter, self.recall, verbatim=True)
@@ -99,7 +108,7 @@ def _with_results(work: _Work, tokens: int) -> Messages:
     one = condensed_result if tokens else stub_result
     rows = zip(work.form.messages, work.nodes, work.sizes, strict=True)
     return tuple(
-        _replaced(
+        with_parts(
             message,
             [
                 one(part, node, size, cut) if isinstance(part, ToolResult) else part
@@ -113,13 +122,13 @@ def _with_results(work: _Work, tokens: int) -> Messages:
 def _with_words_cut(work: _Work, messages: Messages) -> Iterator[Messages]:
     """One text after the other, the largest first, each cut as far as is needed or allowed."""
     for size, at, index in _largest(work):
-        over = sum(message_tokens(message, work.counter) for message in messages) - work.max_tokens
+        over = work.cost_of(messages) - work.max_tokens
         shorter = _shorter_words(work, messages[at], at, index, size, size - over - _NOTICE)
         if shorter is not messages[at]:
             messages = (*messages[:at], shorter, *messages[at + 1 :])
             yield messages
     yield tuple(
-        _replaced(
+        with_parts(
             message,
             [
                 Text(text=media(part, node, work.recall)) if isinstance(part, Media) else part
@@ -155,8 +164,4 @@ def _shorter_words(work: _Work, message: Message, at: int, index: int, size: int
         cut_part = Text(text=cut_text(part.text, max(aim, _LEAST_WORDS), work.nodes[at], size, cut))
     parts: list[Part] = [*message.parts]
     parts[index] = cut_part
-    return _replaced(message, parts)
-
-
-def _replaced(message: Message, parts: Sequence[Part]) -> Message:
-    return message if tuple(parts) == message.parts else message.model_copy(update={"parts": tuple(parts)})
+    return with_parts(message, parts)

@@ -61,13 +61,13 @@ def stub_message(message: Message, node: str, sizes: Sequence[int], cut: Cut) ->
 def condensed_result(result: ToolResult, node: str, whole: int, cut: Cut) -> ToolResult:
     """The result within `cut.tokens` and a notice; media as placeholders. Unchanged if it is short."""
     text = result.text
-    parts: list[Text | Media | Opaque] = []
+    parts: list[Text | Media | Opaque] = [part for part in result.parts if isinstance(part, Text)]
     if whole > cut.tokens + max(_NOTICE, cut.tokens // 8):
         shorter = condense(text, cut.tokens, cut.counter)
-        shown = cut.counter(shorter)
-        parts = [Text(text=f"{shorter}\n{notices.condensed(shown, whole, node, cut.recall)}")]
-    else:
-        parts = [part for part in result.parts if isinstance(part, Text)]
+        # Pictures count in `whole`: the text beside them may be short.
+        if shorter != text.rstrip("\r\n"):
+            notice = notices.condensed(cut.counter(shorter), whole, node, cut.recall)
+            parts = [Text(text=f"{shorter}\n{notice}")]
     parts += [
         Text(text=_placeholder(part, node, cut)) if _is_heavy(part, cut.tokens) else part
         for part in result.parts
@@ -156,7 +156,9 @@ def shortened_call(call: ToolCall, tokens: int, counter: Measure) -> ToolCall:
     if len(given) <= tokens or (len(given) <= tokens * 16 and counter(given) <= tokens):
         return call
     extra = {name: held for name, held in call.extra.items() if "signature" not in name.lower()}
-    return call.model_copy(update={"arguments": shorten(call.arguments, tokens, counter), "extra": extra})
+    shorter = shorten(call.arguments, tokens, counter)
+    # Made anew: a copy would carry over the cached `object` of the whole arguments.
+    return ToolCall(id=call.id, name=call.name, arguments=shorter, origin=call.origin, extra=extra)
 
 
 def _stub(part: Part, node: str, whole: int, cut: Cut) -> Part | None:
@@ -191,7 +193,13 @@ def _with(message: Message, parts: Iterable[Part | None]) -> Message:
     kept = tuple(part for part in parts if part is not None)
     if message.parts and not kept:
         kept = (Text(text="[reasoning left out]"),)
-    return message if kept == message.parts else message.model_copy(update={"parts": kept})
+    return with_parts(message, kept)
+
+
+def with_parts(message: Message, parts: Iterable[Part]) -> Message:
+    """The message with other parts, made anew: a copy would carry over the cached hash."""
+    held = tuple(parts)
+    return message if held == message.parts else Message(role=message.role, parts=held, name=message.name)
 
 
 def _placeholder(part: Media | Opaque, node: str, cut: Cut) -> str:

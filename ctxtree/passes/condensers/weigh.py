@@ -7,10 +7,11 @@ from math import sqrt
 
 from ctxtree.model import Media, Message, Opaque, Part, Reasoning, Text, ToolCall, ToolResult
 from ctxtree.passes.condensers.fit import Measure
+from ctxtree.tokens import CALL_TOKENS, MESSAGE_TOKENS, RESULT_TOKENS, compact
 
 _SHORT = 2_000
+_LONG = 40_000
 _MEDIA = 1_000
-_STRUCTURE = 4
 
 
 def rough(text: str) -> int:
@@ -25,12 +26,16 @@ def part_sizes(messages: Sequence[Message], total: int, counter: Measure) -> tup
     """Tokens of every part's text, in order; `total` is what the messages cost together.
 
     Texts up to 2,000 characters are counted. Longer ones share what is left of `total`: with one
-    long text, the usual case, that is its count less a few tokens of structure.
+    long text, the usual case, that is its count less a few tokens of structure. Beside reasoning, which
+    `total` holds only if it goes out, they are counted, those over 40,000 characters by a sample.
     """
+    if any(isinstance(part, Reasoning) for message in messages for part in message.parts):
+        return tuple(tuple(_sampled(part, counter) for part in message.parts) for message in messages)
     counted = [[_counted(part, counter) for part in message.parts] for message in messages]
     weights = [rough_part(part) for message in messages for part in message.parts if not _is_short(part)]
     known = sum(size for row in counted for size in row if size is not None)
-    rest = total - known - _STRUCTURE * len(messages)
+    known += sum(_structure(part, counter) for message in messages for part in message.parts)
+    rest = total - known - MESSAGE_TOKENS * len(messages)
     scale = rest / sum(weights) if weights and rest > 0 else 1.0
     return tuple(
         tuple(
@@ -54,7 +59,7 @@ def words(part: Part) -> str:
         case ToolResult():
             return part.text
         case ToolCall():
-            return part.arguments if isinstance(part.arguments, str) else str(part.arguments)
+            return part.arguments if isinstance(part.arguments, str) else compact(part.arguments)
         case Reasoning():
             return part.text or "".join(part.summary) or part.encrypted or ""
         case Opaque():
@@ -66,6 +71,22 @@ def words(part: Part) -> str:
 def condensed_fidelity(tokens: int, full: int) -> float:
     """0.6 to 0.9: how much a condensed form is taken to still tell; what is most telling comes first."""
     return 0.6 + 0.3 * sqrt(min(1.0, tokens / max(full, 1)))
+
+
+def _structure(part: Part, counter: Measure) -> int:
+    """What a call or a result costs beside what it says."""
+    if isinstance(part, ToolCall):
+        return CALL_TOKENS + counter(part.id) + counter(part.name)
+    return RESULT_TOKENS + counter(part.call_id) if isinstance(part, ToolResult) else 0
+
+
+def _sampled(part: Part, counter: Measure) -> int:
+    text = words(part)
+    pictures = rough_part(part) - rough(text)
+    if len(text) <= _LONG:
+        return counter(text) + pictures
+    sample = text[: _LONG // 2] + text[-_LONG // 2 :]
+    return round(counter(sample) * rough(text) / rough(sample)) + pictures
 
 
 def _counted(part: Part, counter: Measure) -> int | None:
