@@ -13,7 +13,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import ctxtree
@@ -160,7 +160,13 @@ ODD = st.text(
 )
 
 
-@given(ODD | st.text(max_size=40), ODD | st.text(max_size=40))
+BLANK = st.text(st.sampled_from(" \n\t\r,a1中"), max_size=12)
+
+
+@example("────", "──────────────────")
+@example(",#1\x00Y1 )。的\n ", "\n")
+@example("'[\"\x00  ", "я")
+@given(ODD | BLANK | st.text(max_size=40), ODD | BLANK | st.text(max_size=40))
 @settings(max_examples=300, deadline=None)
 def test_appending_text_never_lowers_the_estimate(text: str, more: str) -> None:
     for name in ENCODINGS:
