@@ -1,0 +1,1 @@
+"""What ctxtree keeps, how fast, at what cost: `python -m benchmarks`. See `benchmarks/README.md`."""
