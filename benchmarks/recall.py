@@ -23,7 +23,9 @@ NEWEST = 2
 """Turns at the end of the dialogue that must be there at all times."""
 
 
-def run(data: Path, names: Sequence[str], budgets: Sequence[int] = BUDGETS, policy: Policy | None = None) -> dict[str, Any]:
+def run(
+    data: Path, names: Sequence[str], budgets: Sequence[int] = BUDGETS, policy: Policy | None = None
+) -> dict[str, Any]:
     """Shares from 0 to 1 by budget, over all questions of the dialogues; `lost` counts requests without the newest turns."""
     found: dict[int, list[float]] = {budget: [] for budget in budgets}
     lost, times = 0, []
@@ -34,7 +36,11 @@ def run(data: Path, names: Sequence[str], budgets: Sequence[int] = BUDGETS, poli
             for question in dialogue.questions:
                 start = perf_counter()
                 context = tree.compile(
-                    budget=Budget(budget), target="openai.chat", input=question.words, policy=policy, record=False
+                    budget=Budget(budget),
+                    target="openai.chat",
+                    input=question.words,
+                    policy=policy,
+                    record=False,
                 )
                 times.append(perf_counter() - start)
                 said = _said(context.payload)

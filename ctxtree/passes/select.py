@@ -73,16 +73,20 @@ class _Stage:
         return self._with(shown | self._kept_whole(), value, bound)
 
     def leave_old(self) -> Plan:
-        """The newest turns stay whole; of the older ones, at their shortest, the best stay as far as there is room."""
+        """The newest turns stay whole; of the older ones the best stay, whole or at their shortest, as there is room."""
         turns = self._turns(self.old)
-        classes: list[list[Option]] = [[(0, 0.0), self._shortest(turn)] for turn in turns]
+        classes: list[list[Option]] = [
+            [(0, 0.0), self._together(turn, -1), self._together(turn, 0)] for turn in turns
+        ]
         room = max(0, self.room - self.options.summary - self.kept_full)
         chosen, value, bound = knapsack(classes, room)
         decided: dict[int, Item] = {}
         for turn, choice in zip(turns, chosen, strict=True):
             for i in turn:
                 item = self.plan.items[i]
-                decided[i] = _shown(item, len(item.forms) - 1) if choice else self._left(item)
+                decided[i] = (
+                    _shown(item, (len(item.forms) - 1) * (choice == 1)) if choice else self._left(item)
+                )
         return self._with(decided | self._kept_whole(), value, bound)
 
     def shorten_kept(self) -> Plan:
@@ -125,10 +129,11 @@ class _Stage:
             turns.setdefault(self.plan.items[i].turn, []).append(i)
         return list(turns.values())
 
-    def _shortest(self, turn: Sequence[int]) -> Option:
+    def _together(self, turn: Sequence[int], form: int) -> Option:
+        """A turn as one option, each item in its fullest (0) or shortest (-1) form."""
         items = [self.plan.items[i] for i in turn]
-        value = sum((item.score + FLOOR) * item.forms[-1].fidelity for item in items)
-        return sum(item.forms[-1].tokens for item in items), value
+        value = sum((item.score + FLOOR) * item.forms[form].fidelity for item in items)
+        return sum(item.forms[form].tokens for item in items), value
 
     def _least(self, indices: Sequence[int]) -> int:
         return sum(self.plan.items[i].forms[-1].tokens for i in indices)
