@@ -1,8 +1,13 @@
 """Whatever a tree holds and whatever the budget: a valid request within it, or a typed error."""
 
+import hashlib
+import json
+import os
 import random
+import subprocess
 import sys
 from collections import Counter
+from pathlib import Path
 
 import pytest
 
@@ -17,8 +22,8 @@ POLICIES = [Policy.hybrid(), Policy.agent(), Policy.trim(), Policy.window(3), Po
 TARGET_NAMES = ["openai.chat", "openai.responses", "anthropic", "gemini", "text"]
 
 
-def one(seed: int) -> str:
-    """One generated case: what came of it. Raises AssertionError with the seed if a promise is broken."""
+def one(seed: int) -> tuple[str, str]:
+    """One generated case: what came of it, and its request. Raises AssertionError with the seed if a promise is broken."""
     rng = random.Random(seed)
     with ctxtree.connect(":memory:") as store:
         tree = store.tree("fuzz", system=rng.choice([None, "Be brief.", text(rng)]))
@@ -41,10 +46,10 @@ def one(seed: int) -> str:
             assert error.needed > error.available, seed
             enough = tree.compile(**{**ask, "budget": Budget(error.needed)})
             assert enough.report.tokens <= error.needed, seed
-            return "BudgetError"
+            return "BudgetError", str(error.needed)
         except TargetError as error:
             assert error.code == "no_user_turn", seed
-            return "no_user_turn"
+            return "no_user_turn", ""
         faults = [*broken(made.report), *violations(target, made.payload)]
         counter = counter_for(None, target)
         if TARGETS[target].weigh(made.payload, counter) != made.report.tokens:
@@ -52,7 +57,7 @@ def one(seed: int) -> str:
         if tree.compile(**ask).payload != made.payload:
             faults.append("other bytes")
         assert not faults, (seed, target, faults)
-        return "ok"
+        return "ok", json.dumps(made.payload)
 
 
 def broken(report: Report) -> list[str]:
@@ -73,10 +78,36 @@ def broken(report: Report) -> list[str]:
 
 @pytest.mark.parametrize("block", range(20))
 def test_two_thousand_generated_cases_keep_every_promise(block: int) -> None:
-    outcomes = Counter(one(seed) for seed in range(block * 100, block * 100 + 100))
+    outcomes = Counter(one(seed)[0] for seed in range(block * 100, block * 100 + 100))
     assert outcomes["ok"] >= 30, outcomes
 
 
+def test_the_same_requests_under_another_hash_seed() -> None:
+    printed = [
+        subprocess.run(
+            [sys.executable, "-m", "tests.test_fuzz", "2000", "150"],
+            env={**os.environ, "PYTHONHASHSEED": seed},
+            cwd=Path(__file__).parent.parent,
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for seed in ("1", "2")
+    ]
+    assert printed[0] == printed[1]
+    assert "ok" in printed[0]
+
+
+def main(first: int, count: int) -> None:
+    """Runs `count` cases from seed `first` on; prints how many came to what, and a digest of all requests."""
+    outcomes: Counter[str] = Counter()
+    requests = hashlib.sha256()
+    for seed in range(first, first + count):
+        outcome, request = one(seed)
+        outcomes[outcome] += 1
+        requests.update(request.encode())
+    print(dict(sorted(outcomes.items())), requests.hexdigest())
+
+
 if __name__ == "__main__":
-    first, count = int(sys.argv[1]), int(sys.argv[2])
-    print(Counter(one(seed) for seed in range(first, first + count)))
+    main(int(sys.argv[1]), int(sys.argv[2]))
