@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from ctxtree import memory
+from ctxtree.billing import model_key
 from ctxtree.compiler import Compiled, Context, Tools, compile_path
 from ctxtree.errors import CtxtreeError, TargetError
 from ctxtree.gather import Ask, Source
@@ -143,7 +144,7 @@ def keep(history: History, source: Source, ask: Ask, made: Compiled, desk: Desk)
         database.put_epoch(tree, made.epoch.node, made.epoch.key, memory.epoch_out(made.epoch, path))
     report = made.context.report.model_dump(mode="json")
     print_ = Print.of(made.context.payload)
-    data = {"report": report, "fired": made.fired, "print": print_.pieces}
+    data = {"report": report, "fired": made.fired, "print": print_.pieces, "model": model_key(ask)}
     whole = digest("payload", canonical(made.context.payload))
     head = source.path[-1].id if source.path else None
     database.put_turn(tree, source.branch, head, datetime.now(UTC), whole, memory.pack(data))

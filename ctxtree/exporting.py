@@ -13,7 +13,7 @@ from ctxtree.render import plain
 from ctxtree.tree import brief_call
 
 if TYPE_CHECKING:
-    from ctxtree.api import Tree
+    from ctxtree.handle import Tree
 
 FORMATS = ("openai.chat", "anthropic", "ctxtree", "markdown", "html", "mermaid", "dot")
 

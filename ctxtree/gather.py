@@ -91,8 +91,10 @@ def _facts(source: Source, ask: Ask) -> list[Item]:
     if not kept:
         reason = f"none of {len(source.facts)} facts fits an eighth of the budget"
         return [Item("facts", (), (), chosen=-1, level="dropped", reason=reason)]
-    message = Message.of("user", notices.facts(kept))
-    reason = f"{len(kept)} of {len(source.facts)} facts, last used first"
+    message = Message.of(
+        "user", notices.facts(kept[::-1])
+    )  # a new fact stands last: what is above stays equal
+    reason = f"{len(kept)} of {len(source.facts)} facts, those used last"
     return [Item("facts", (), (_form((message,)),), fixed=True, reason=reason)]
 
 

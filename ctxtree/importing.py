@@ -13,16 +13,13 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, cast
+from typing import Any, BinaryIO, cast
 
 from ctxtree.importers import Conversation, Draft, detect, read
 from ctxtree.model import Mark, Message, Node, Text, ToolResult
 from ctxtree.naming import next_name
 from ctxtree.report import Signal
 from ctxtree.results import Imported, ImportReport
-
-if TYPE_CHECKING:
-    from ctxtree.api import Store
 
 Progress = Callable[[str, int], None]
 """Called after each batch with the tree's name and how many messages of it have been stored or known."""
@@ -34,7 +31,6 @@ BATCH_CHARACTERS = 4_000_000
 
 
 def import_file(
-    store: Store,
     database: Any,
     path: str | Path | BinaryIO,
     form: str,
@@ -43,7 +39,6 @@ def import_file(
     progress: Progress | None = None,
 ) -> ImportReport:
     """Read a log into trees of the store. Raises `FormatError`; with `strict` before anything is stored."""
-    del store
     with _rereadable(path) as opened:
         found = detect(opened()) if form == "auto" else form
         if strict:

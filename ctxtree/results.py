@@ -8,11 +8,15 @@ from typing import Any
 
 from ctxtree.model import Node
 from ctxtree.report import Signal
+from ctxtree.usage import Used
 
 
 @dataclass(frozen=True, slots=True)
 class Branch:
-    """A branch as `tree.branches()` lists it; `tokens` are those of its whole path, `nodes` its length."""
+    """A branch as `tree.branches()` lists it.
+
+    `tokens` are those of its whole path, `nodes` its length, `used` all that was billed for answers on it.
+    """
 
     name: str
     head: str | None
@@ -23,6 +27,7 @@ class Branch:
     tokens: int
     updated: datetime | None
     active: bool = False
+    used: Used = field(default_factory=Used)
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from ctxtree.store.records import Draft
 from ctxtree.tree import find_call, results_end
 
 if TYPE_CHECKING:
-    from ctxtree.api import Tree
+    from ctxtree.handle import Tree
 
 UNSEEN = frozenset({"state", "note"})
 """Roles that clients do not see."""

@@ -339,6 +339,7 @@ VERBS = [
     "verify", "trees", "branches", "tree", "tree --all", "log", "show plan", "diff plan HEAD", "recall plan",
     "facts", "add user words", "fork other plan", "switch main", "edit plan words", "retry",
     "back plan", "find plan", "merge side", "mark plan --pin", "state --set a=1", "remember words",
+    "forget prod",
 ]  # fmt: skip
 
 
@@ -356,6 +357,7 @@ def test_json_before_and_after_the_verb(talk: None, place: Path, verb: str, firs
     done("fork", "side", "plan")
     done("add", "assistant", "a side")
     done("switch", "main")
+    done("remember", "Never touch prod", "--key", "prod")
     words = [
         "go back to the plan" if word == "plan" and verb[:4] == "back" else word for word in verb.split()
     ]
@@ -402,6 +404,8 @@ def failed(*words: str) -> str:
         (["import", str(LOG), "--format", "nope"], "no known format"),
         (["export", "--format", "nope"], "no export format"),
         (["count", "nope.txt"], "nope.txt"),
+        (["forget", "nope"], "no fact 'nope'"),
+        (["fork", "main"], "already a branch 'main'"),
     ],
 )
 def test_an_error_is_one_line_and_exit_1(
@@ -419,6 +423,45 @@ def test_an_error_is_one_line_and_exit_1(
     assert error.startswith("ctxtree: ")
     assert error.count("\n") == 1
     assert part in error
+
+
+def test_forget_takes_a_fact_back(talk: None) -> None:
+    done("remember", "Never touch prod", "--key", "prod")
+    done("forget", "prod")
+    assert data("facts", "--json") == []
+
+
+def test_a_broken_file_stops_no_other_import(place: Path) -> None:
+    (place / "good.jsonl").write_text('{"role":"user","content":"hi"}\n')
+    (place / "bad.bin").write_bytes(bytes(range(256)))
+    result = real("import", "bad.bin", "good.jsonl")
+    assert result.returncode == 1
+    assert result.stdout.decode().startswith("good: 1 messages, 1 new")
+    assert "bad.bin" in result.stderr.decode()
+
+
+def test_compile_of_a_log_with_a_broken_record_exits_3_with_the_request(place: Path) -> None:
+    (place / "part.jsonl").write_text(BROKEN)
+    result = real("compile", "part.jsonl")
+    assert result.returncode == 3
+    assert [m["content"] for m in json.loads(result.stdout)["messages"]] == ["hi", "yes"]
+    assert "1 records left out" in result.stderr.decode()
+
+
+def test_a_choice_on_a_terminal_marks_what_was_left(talk: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    done("add", "user", "Draft the database plan")
+    done("add", "assistant", "The database plan: tables")
+    done("add", "user", "Draft the database plan again")
+    done("add", "assistant", "The database plan: documents")
+    left = data("log", "--json")[-1]["id"]
+    monkeypatch.setattr("ctxtree.cli.moving._on_terminal", lambda: True)
+    result = run("back", "go back to the database plan", "--reason", "too slow", stdin="1\n")
+    assert result.exit_code == 0, result.output
+    assert data("show", left, "--json")["marks"]["status"] == {"status": "failed", "reason": "too slow"}
+
+
+def test_an_empty_store_asks_for_a_name(place: Path) -> None:
+    assert "--tree NAME" in failed("add", "user", "hi")
 
 
 def test_an_unclear_way_back_lists_the_candidates_and_moves_nothing(place: Path) -> None:

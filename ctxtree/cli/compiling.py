@@ -42,11 +42,12 @@ def compile_(
     target: str = TARGET, input: str | None = INPUT, policy: str = POLICY, name: str | None = NAME,
     report: bool = typer.Option(False, "--report", help="The report instead of the payload."), json: bool = JSON,
 ) -> None:  # fmt: skip
-    """The request for a path: payload on stdout, one line of figures on stderr."""
+    """The request for a path: payload on stdout, one line of figures on stderr. Exit code 3 if records of FILE were left out."""
     del json
     made = _context(context.obj, file, at, budget, reserve, target, input, policy, name)
     show.data(made.report if report else made.payload)
     show.say(figures(made))
+    _partly(context.obj)
 
 
 def figures(made: Context) -> str:
@@ -77,6 +78,7 @@ def explain(
     made = _context(context.obj, file, at, budget, reserve, target, input, policy, name)
     if context.obj.json or json:
         show.data(made.report)
+        _partly(context.obj)
         return
     show.rows(
         ("zone", "kind", "level", "tokens", "full", "score", "parts", "nodes", "reason"),
@@ -90,6 +92,12 @@ def explain(
         for signal in getattr(made.report, group):
             show.line(f"{group}: {signal.code}: {signal.message}")
     show.say(figures(made))
+    _partly(context.obj)
+
+
+def _partly(options: Options) -> None:
+    if options.skipped:
+        raise typer.Exit(3)
 
 
 def _parts(parts: dict[str, float]) -> str:

@@ -10,7 +10,7 @@ import typer
 from ctxtree.cli import show
 from ctxtree.cli.compiling import JSON
 from ctxtree.cli.opening import tree_of
-from ctxtree.errors import AmbiguousBacktrack
+from ctxtree.errors import AmbiguousBacktrack, NotFound
 from ctxtree.exporting import headline
 from ctxtree.importers import messages_from
 from ctxtree.model import Node
@@ -74,17 +74,18 @@ def back(
         for number, one in enumerate(unclear.candidates, 1):
             node = tree.node(one.node)  # type: ignore[attr-defined]
             show.say(f"{number}. {node.id[:8]} {node.role}: {headline(node.message, 80)} ({one.why})")  # type: ignore[attr-defined]
-        if not sys.stdin.isatty():
+        if not _on_terminal():
             raise
         choice = typer.prompt("which one", type=int)
         if not 1 <= choice <= len(unclear.candidates):
             raise typer.BadParameter(f"there is no number {choice}") from None
-        node = tree.node(unclear.candidates[choice - 1].node)
-        tree.fork(tree._auto(), node)
-        _at(context, json, node, tree.branch)
-        return
+        found = tree.backtrack(words, reason, unclear.candidates[choice - 1].node)
     show.say(f"{found.why} (score {found.score:.2f})")
     _at(context, json, found.node, found.branch)
+
+
+def _on_terminal() -> bool:
+    return sys.stdin.isatty()
 
 
 def find(context: typer.Context, words: str, json: bool = JSON) -> None:
@@ -154,7 +155,17 @@ def remember(
     show.data(fact) if context.obj.json or json else show.line(fact.key)
 
 
+def forget(context: typer.Context, key: str, json: bool = JSON) -> None:
+    """Let go of a fact, by its key."""
+    tree = tree_of(context.obj)
+    known = {fact.key: fact for fact in tree.facts}
+    if key not in known:
+        raise NotFound(f"no fact {key!r}; `ctxtree facts` lists them")
+    tree.forget(key) if known[key].scope == "tree" else tree.store.forget(key)
+    show.data({"forgotten": key}) if context.obj.json or json else show.say(f"forgotten: {key}")
+
+
 COMMANDS = {
     "add": add, "fork": fork, "switch": switch, "edit": edit, "retry": retry, "back": back, "find": find,
-    "merge": merge, "mark": mark, "state": state, "remember": remember,
+    "merge": merge, "mark": mark, "state": state, "remember": remember, "forget": forget,
 }  # fmt: skip

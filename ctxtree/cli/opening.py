@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import sys
 from dataclasses import dataclass, field
 from typing import Any
@@ -24,6 +23,7 @@ class Options:
     tree: str | None = None
     json: bool = False
     opened: list[Store] = field(default_factory=list)
+    skipped: bool = False
 
     def close(self) -> None:
         """Close the stores that the verb opened."""
@@ -39,7 +39,10 @@ def store_of(options: Options, url: str | None = None) -> Store:
 
 def tree_of(options: Options, create: bool = False) -> Tree:
     """The tree that is meant: the one named, else the one used last."""
-    return store_of(options).tree(options.tree, create=create)
+    store = store_of(options)
+    if options.tree is None and not store.trees():
+        raise NotFound(f"{options.store} holds no tree yet; name one: ctxtree --tree NAME ...")
+    return store.tree(options.tree, create=create)
 
 
 def tree_from(options: Options, file: str | None, name: str | None) -> Tree:
@@ -55,6 +58,7 @@ def tree_from(options: Options, file: str | None, name: str | None) -> Tree:
         raise NotFound(f"no conversation {name!r} in {file}; there are {len(names)}")
     if report.skipped:
         show.say(f"{file}: {report.skipped} records left out; `ctxtree doctor` tells why")
+        options.skipped = True
     return store.tree(name or names[-1])
 
 
@@ -62,9 +66,9 @@ def imported(
     store: Store, file: str, format: str = "auto", name: str | None = None, strict: bool = False
 ) -> ImportReport:
     """Import a file, or standard input for `-`."""
-    if file != "-":
-        return store.import_file(file, format, name, strict)
-    return store.import_file(io.BytesIO(sys.stdin.buffer.read()), format, name, strict)
+    source = file if file != "-" else sys.stdin.buffer
+    with show.progress(file) as step:
+        return store.import_file(source, format, name, strict, step)
 
 
 def _policy_from_json(text: str) -> Policy:

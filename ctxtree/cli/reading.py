@@ -7,6 +7,7 @@ import typer
 from ctxtree.cli import show
 from ctxtree.cli.compiling import AT, JSON
 from ctxtree.cli.opening import imported, store_of, tree_of
+from ctxtree.errors import CtxtreeError
 from ctxtree.importers import CODES, FORMATS
 from ctxtree.results import ImportReport
 
@@ -15,14 +16,25 @@ def import_(
     context: typer.Context, files: list[str], format: str = typer.Option("auto", "--format"),
     name: str | None = typer.Option(None, "--name"), strict: bool = typer.Option(False, "--strict"), json: bool = JSON,
 ) -> None:  # fmt: skip
-    """Read logs into the store. Exit code 3 if something was left out."""
+    """Read logs into the store; a file that cannot be read stops no other. Exit code 3 if something was left out."""
     store = store_of(context.obj)
-    reports = [imported(store, file, format, name, strict) for file in files]
-    if context.obj.json or json:
+    as_json = context.obj.json or json
+    reports: list[ImportReport] = []
+    failed: list[CtxtreeError] = []
+    for file in files:
+        try:
+            reports.append(imported(store, file, format, name, strict))
+        except CtxtreeError as error:
+            failed.append(error)
+            continue
+        if not as_json:
+            _told(reports[-1])
+    if as_json:
         show.data(reports)
-    else:
-        for report in reports:
-            _told(report)
+    for earlier in failed[:-1]:
+        show.say(f"ctxtree: {earlier}")
+    if failed:
+        raise failed[-1]
     if any(report.skipped for report in reports):
         raise typer.Exit(3)
 

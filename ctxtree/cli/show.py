@@ -5,7 +5,8 @@ from __future__ import annotations
 import dataclasses
 import json
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from datetime import datetime
 from typing import Any
 
@@ -42,6 +43,16 @@ def _visible(text: str) -> str:
 def say(text: str) -> None:
     """A line of talk on stderr, whatever line breaks the text has."""
     sys.stderr.write(_visible(" ".join(text.splitlines())) + "\n")
+
+
+@contextmanager
+def progress(name: str) -> Iterator[Callable[[str, int], None] | None]:
+    """What to call with a tree's name and its messages so far: a moving line on a terminal, nothing elsewhere."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    with Console(stderr=True).status(f"{name}: reading") as status:
+        yield lambda tree, messages: status.update(Text(f"{name}: {tree}: {messages:,} messages"))
 
 
 def rows(names: Sequence[str], lines: Iterable[Sequence[Any]]) -> None:

@@ -20,7 +20,7 @@ def require_head(hot: Hot, tree: int, name: str) -> int | None:
     """The number of the node that a branch points at. Raises NotFound if there is no such branch."""
     row = hot.row("head", in_tree=tree, branch=name_in(name))
     if row is None:
-        raise NotFound(f"tree {tree} has no branch {name!r}")
+        raise NotFound(f"no branch {name!r}")
     head: int | None = row[0]
     return head
 

@@ -94,7 +94,7 @@ class Refs(Transactions):
             hot = self._hot(connection)
             heads.require_tree(hot, tree)
             if heads.has_branch(hot, tree, name):
-                raise ConflictError(f"tree {tree} already has a branch {name!r}")
+                raise ConflictError(f"there is already a branch {name!r}; choose another name")
             moment = time_in(at or self.clock())
             seq = reading.require_seq(connection, tree, head)
             origin = name_in(parent) if parent is not None else None

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
+from hashlib import blake2b
 from typing import Any
 
 from sqlalchemy import Connection, delete, func, insert, select
@@ -140,9 +141,30 @@ class Turns(Transactions):
             for row in rows
         )
 
+    def learned(self, key: str) -> str | None:
+        """What was learned from bills under a key, as `learn` left it."""
+        query = select(meta.c.value).where(meta.c.name == _learned(key))
+        found: str | None = self._read(lambda connection: connection.scalar(query))
+        return found
+
+    def learn(self, key: str, step: Callable[[str | None], str]) -> None:
+        """Puts `step` of what was learned under a key in its place; at most 200 characters."""
+
+        def work(connection: Connection) -> None:
+            name = _learned(key)
+            old = connection.scalar(select(meta.c.value).where(meta.c.name == name))
+            connection.execute(delete(meta).where(meta.c.name == name))
+            connection.execute(insert(meta), {"name": name, "value": step(old)})
+
+        self._write(work)
+
     def _turn(self, connection: Connection, tree: int, seq: int) -> TurnRow | None:
         row = connection.execute(_WHOLE.where(turns.c.tree == tree, turns.c.seq == seq)).first()
         return _turn(row, self._codec.unpack(row.data)) if row else None
+
+
+def _learned(key: str) -> str:
+    return f"learned {blake2b(key.encode(), digest_size=16).hexdigest()}"
 
 
 def _next(connection: Connection, tree: int, table: Any) -> int:

@@ -65,7 +65,7 @@ def test_an_import_that_broke_off_is_completed_by_the_next_one(tmp_path: Path, s
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        import_file(store, store._database, path, "auto", "log", False, stop)
+        import_file(store._database, path, "auto", "log", False, stop)
     report = store.import_file(path, name="log")
     assert report.added == BATCH_NODES + 10
     assert len(store.tree("log").path()) == 2 * BATCH_NODES + 10

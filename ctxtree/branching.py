@@ -1,0 +1,115 @@
+"""Second tries: retry, edit, go back, merge. Each opens a branch or adds a node; nothing is changed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from ctxtree import exporting
+from ctxtree.errors import AmbiguousBacktrack, NoBacktrack, NotFound
+from ctxtree.model import Message, Node, Text
+from ctxtree.resolve import Candidate, Resolution, resolve
+from ctxtree.results import Backtrack, Diff
+from ctxtree.saying import parts_of
+from ctxtree.store.records import Draft
+from ctxtree.tree import attempt_start
+
+if TYPE_CHECKING:
+    from ctxtree.handle import Tree
+
+
+def retry(tree: Tree, reason: str | None, at: str | Node | None) -> Node | None:
+    """See `Tree.retry`."""
+    path = tree.path()
+    start = _start(tree, path, at)
+    attempt = path[start:]
+    failed = reason is not None or any(result.error for node in attempt for result in node.message.results)
+    tree.mark(attempt[-1], status="failed" if failed else "abandoned", reason=reason)
+    before = path[start - 1] if start else None
+    tree._open(tree._auto(), before.id if before else None)
+    return before
+
+
+def edit(tree: Tree, node: str | Node, text: str | Sequence[Any]) -> Node:
+    """See `Tree.edit`."""
+    old = tree.node(node)
+    parts = (*parts_of(text), *(part for part in old.message.parts if not isinstance(part, Text)))
+    tree._open(tree._auto(), old.parent)
+    said = Message(role=old.role, parts=parts, name=old.message.name)
+    return tree._add([Draft(said, datetime.now(UTC))])[-1]
+
+
+def find(tree: Tree, words: str) -> Resolution:
+    """See `Tree.find`."""
+    path = tree.path()
+    here = {node.id for node in path}
+    others = [node for node in tree._database.all_nodes(tree._history.tree) if node.id not in here]
+    return resolve(words, path, tree._history.marks(), tree._head, others)
+
+
+def backtrack(tree: Tree, words: str, reason: str | None, choice: str | Node | None) -> Backtrack:
+    """See `Tree.backtrack`."""
+    found = find(tree, words)
+    picked = _picked(found, tree.node(choice).id if choice is not None else None)
+    target = picked.target if picked.at == "before" else picked.node
+    left = tree._head
+    if left is not None and left != target:
+        tree.mark(left, status="failed" if reason else "abandoned", reason=reason)
+    tree._open(tree._auto(), target)
+    return Backtrack(tree.node(target or picked.node), tree._branch, picked.score, picked.why)
+
+
+def _picked(found: Resolution, choice: str | None) -> Candidate:
+    """The winner, or the candidate that the caller chose. Raises rather than guess."""
+    if choice is not None:
+        chosen = next((one for one in found.candidates if one.node == choice), None)
+        if chosen is None:
+            raise NotFound(f"{choice[:8]} is none of the {len(found.candidates)} nodes that fit these words")
+        return chosen
+    if not found.request:
+        raise NoBacktrack("these words ask for no move")
+    if not found.candidates:
+        raise NoBacktrack("nothing here fits these words")
+    if found.winner is None:
+        count = len(found.candidates)
+        message = f"{count} nodes fit about equally well; name one by its id or label"
+        raise AmbiguousBacktrack(message, found.candidates)
+    return found.winner
+
+
+def merge(tree: Tree, branch: str, note: str | None) -> Node:
+    """See `Tree.merge`."""
+    row = tree._database.branch(tree._history.tree, branch)
+    if row is None or row.head is None:
+        raise NotFound(f"no branch {branch!r} with anything on it")
+    known = next((node for node in tree.path() if row.head in node.merged_from), None)
+    if known is not None:
+        return known
+    text = note or exporting.findings(diff(tree, tree._head, row.head).right, branch)
+    return tree._add([Draft(Message.of("note", text), datetime.now(UTC), merged=(row.head,))])[-1]
+
+
+def diff(tree: Tree, a: str | Node | None, b: str | Node | None) -> Diff:
+    """See `Tree.diff`."""
+    left, right = tree.path(a) if a is not None else (), tree.path(b) if b is not None else ()
+    common = 0
+    for mine, other in zip(left, right, strict=False):
+        if mine.id != other.id:
+            break
+        common += 1
+    return Diff(left[common - 1] if common else None, left[common:], right[common:])
+
+
+def _start(tree: Tree, path: Sequence[Node], at: str | Node | None) -> int:
+    """Where the newest attempt starts, or the one at or after a given node."""
+    if at is not None:
+        identity = tree.node(at).id
+        place = next((i for i, node in enumerate(path) if node.id == identity), None)
+        if place is None:
+            raise NotFound(f"{at!r} is not on the active path")
+        return place if path[place].role in ("assistant", "tool") else place + 1
+    start = attempt_start(path)
+    if start is None:
+        raise NotFound("nothing was tried since the last user message")
+    return start

@@ -1,0 +1,392 @@
+"""A `Tree`: one conversation seen from one head, and everything that can be done with it."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from ctxtree import billing, branching, compiling, exporting, facts, memory, syncing
+from ctxtree.compiler import Context, acompile_path, compile_path
+from ctxtree.errors import NotFound
+from ctxtree.history import History
+from ctxtree.model import Mark, Message, Node, ToolCall, ToolResult, clean
+from ctxtree.naming import check_name, next_name
+from ctxtree.policy import Budget
+from ctxtree.recalling import Reader
+from ctxtree.resolve import Resolution
+from ctxtree.results import Backtrack, Branch, Diff, Fact, Turn
+from ctxtree.saying import message_of, messages_of, parts_of
+from ctxtree.store.records import Draft
+from ctxtree.tree import fold_state, merge_patch
+from ctxtree.usage import Used
+
+if TYPE_CHECKING:
+    from ctxtree.api import Store
+
+
+_NEVER = datetime.min.replace(tzinfo=UTC)
+
+
+class Tree:
+    """One conversation and all its branches, seen from one head. For one thread or task.
+
+    The handle keeps its own active branch; another process's moves never move it.
+    """
+
+    def __init__(self, store: Store, history: History, name: str, branch: str) -> None:
+        self.store, self.name = store, name
+        self._history = history
+        self._database = history.database
+        self._branch = branch
+        row = self._database.branch(history.tree, branch)
+        self._head: str | None = row.head if row else None
+        self._desk = compiling.Desk(Reader())
+
+    # -- where we are ------------------------------------------------------------------
+
+    @property
+    def branch(self) -> str:
+        return self._branch
+
+    @property
+    def head(self) -> Node | None:
+        path = self.path()
+        return path[-1] if path else None
+
+    def path(self, at: str | Node | None = None) -> tuple[Node, ...]:
+        """Root to the head, or to `at`."""
+        return self._history.path(self._head if at is None else self._id(at))
+
+    def node(self, ref: str | Node) -> Node:
+        """The node that a full id, a unique prefix of 8 digits, a branch, a label or `HEAD~2` names."""
+        identity = self._id(ref)
+        node = self._history.node(identity) if identity else None
+        if node is None:
+            raise NotFound(f"{ref!r} names no node: the branch is empty")
+        return node
+
+    def branches(self) -> tuple[Branch, ...]:
+        """All branches with their heads, in the order in which they were made. Cost: one path each."""
+        bills = billing.bills(self._history)
+        rows = []
+        for row in self._database.branches(self._history.tree):
+            path = self._database.path(self._history.tree, row.head) if row.head else ()
+            tokens = sum(self._count(path).values())
+            used = sum((bills[node.id] for node in path if node.id in bills), Used())
+            rows.append(
+                Branch(
+                    row.name, row.head, row.parent, row.fork, row.status, len(path), tokens, row.updated,
+                    row.name == self._branch, used,
+                )
+            )  # fmt: skip
+        return tuple(rows)
+
+    # -- saying things -----------------------------------------------------------------
+
+    def append(
+        self,
+        message: Message | Mapping[str, Any],
+        at: str | Node | None = None,
+        key: str | None = None,
+        created_at: datetime | None = None,
+    ) -> Node:
+        """Store a message below the head, or below `at` on a branch of its own; the branch moves to it.
+
+        The same `key` gives the same node, so that an append whose answer was lost can be sent again.
+        A tool result is put where its call is, whatever branch is active.
+        """
+        said = message_of(message)
+        if at is None and said.results:
+            return self._append_result(said, key, created_at)
+        if at is not None and self._id(at) != self._head:
+            self._open(self._auto(), self._id(at))
+        return self._add([Draft(said, created_at or datetime.now(UTC), key)])[-1]
+
+    def extend(self, messages: Sequence[Any], format: str = "openai.chat") -> tuple[Node, ...]:
+        """Store many messages in one transaction."""
+        now = datetime.now(UTC)
+        return self._add([Draft(message, now) for message in messages_of(messages, format)])
+
+    def sync(self, messages: Sequence[Any], format: str = "openai.chat") -> tuple[Node, ...]:
+        """Take a client's whole list: what is known is recognised, only the new tail is stored.
+
+        An edited history becomes a branch. Gives the nodes that were added.
+        """
+        return syncing.sync(self, messages_of(messages, format))
+
+    def user(self, text: str | Sequence[Any], **options: Any) -> Node:
+        return self.append(Message(role="user", parts=parts_of(text)), **options)
+
+    def assistant(
+        self, text: str | Sequence[Any] | None = None, calls: Sequence[ToolCall] = (), **options: Any
+    ) -> Node:
+        return self.append(Message(role="assistant", parts=(*parts_of(text), *calls)), **options)
+
+    def tool(
+        self,
+        call_id: str,
+        text: str | Sequence[Any],
+        error: bool = False,
+        name: str | None = None,
+        **options: Any,
+    ) -> Node:
+        """The result of a call. `error=True` marks it as failed."""
+        result = ToolResult(call_id=call_id, parts=parts_of(text), error=error, name=name)
+        return self.append(Message(role="tool", parts=(result,)), **options)
+
+    def system(self, text: str, **options: Any) -> Node:
+        """A further system message, from here on."""
+        return self.append(Message.of("system", text), **options)
+
+    # -- moving ------------------------------------------------------------------------
+
+    def fork(self, name: str, at: str | Node | None = None) -> str:
+        """A new branch at a node, active from now on. Copies nothing."""
+        check_name(name, "branch")
+        self._open(name, self._head if at is None else self._id(at))
+        return name
+
+    def switch(self, name: str) -> Node | None:
+        """Make another branch active; its head."""
+        row = self._database.branch(self._history.tree, name)
+        if row is None:
+            raise NotFound(f"no branch {name!r}")
+        self._branch, self._head = name, row.head
+        self._database.activate(self._history.tree, name)
+        return self.head
+
+    def retry(self, reason: str | None = None, at: str | Node | None = None) -> Node | None:
+        """Mark the newest attempt and go back to the step before it; the next append is the next attempt.
+
+        The attempt starts at the first assistant step after the last user message, or after `at`.
+        It is `failed`, and told to the model in one line, if there is a reason or an error in it;
+        else it is `abandoned`. Gives the node gone back to.
+        """
+        return branching.retry(self, reason, at)
+
+    def edit(self, node: str | Node, text: str | Sequence[Any]) -> Node:
+        """A sibling of a node with new words, on a new branch; the old one stays."""
+        return branching.edit(self, node, text)
+
+    def find(self, words: str) -> Resolution:
+        """The nodes that words like "go back to that plan" may mean, best first; nothing moves."""
+        return branching.find(self, words)
+
+    def backtrack(self, words: str, reason: str | None = None, choice: str | Node | None = None) -> Backtrack:
+        """Fork where the words point and mark what was left: failed if there is a reason, else abandoned.
+
+        Raises `AmbiguousBacktrack` or `NoBacktrack` rather than guess; `choice` names the candidate meant.
+        """
+        return branching.backtrack(self, words, reason, choice)
+
+    def merge(self, branch: str, note: str | None = None) -> Node:
+        """One node on the active branch that tells what another branch found; merging twice adds nothing."""
+        return branching.merge(self, branch, note)
+
+    def diff(self, a: str | Node | None, b: str | Node | None) -> Diff:
+        """The last common node of two places, and what each has beyond it."""
+        return branching.diff(self, a, b)
+
+    # -- marks, state, facts -----------------------------------------------------------
+
+    def mark(
+        self,
+        node: str | Node,
+        status: str | None = None,
+        reason: str | None = None,
+        pin: bool | None = None,
+        importance: float | None = None,
+    ) -> None:
+        """Say something about a node: `status` ok, failed or abandoned; a later mark takes it back."""
+        identity = self.node(node).id
+        given: dict[str, Any] = {"pin": pin, "importance": importance}
+        values = {name: value for name, value in given.items() if value is not None}
+        if status is not None or reason is not None:
+            if status not in (None, "ok", "failed", "abandoned"):
+                raise NotFound(f"no status {status!r}; it is ok, failed or abandoned")
+            values["status"] = {"status": status or "failed", "reason": clean(reason or "")[0]}
+        self._mark(identity, values)
+
+    def label(self, node: str | Node, text: str) -> None:
+        check_name(text, "label")
+        self._mark(self.node(node).id, {"label": text})
+
+    def pin(self, node: str | Node, pinned: bool = True) -> None:
+        self.mark(node, pin=pinned)
+
+    def fail(self, node: str | Node, reason: str) -> None:
+        self.mark(node, status="failed", reason=reason)
+
+    def marks(self, node: str | Node) -> dict[str, Any]:
+        """The marks of a node that hold now, the bulky ones included."""
+        rows = self._database.marks(self._history.tree, [self.node(node).id])
+        return {row.name: row.value for row in rows}
+
+    @property
+    def state(self) -> dict[str, Any]:
+        """The state object here: all patches on the path, in order."""
+        return fold_state(self.path())
+
+    def set_state(self, **fields: Any) -> Node:
+        return self.patch_state(fields)
+
+    def patch_state(self, merge_patch_: Mapping[str, Any]) -> Node:
+        """Store a merge patch (RFC 7396) below the head; null takes a field away."""
+        patch, _ = clean(dict(merge_patch_))
+        merge_patch({}, patch)
+        text = json.dumps(patch, ensure_ascii=False, sort_keys=True)
+        return self._add([Draft(Message.of("state", text), datetime.now(UTC))])[-1]
+
+    @property
+    def facts(self) -> tuple[Fact, ...]:
+        """Facts of this tree and of the store, last used first."""
+        both = (*facts.facts(self._database, self._history.tree), *self.store.facts)
+        return tuple(sorted(both, key=lambda fact: fact.used_at or _NEVER, reverse=True))
+
+    def remember(self, text: str, key: str | None = None) -> Fact:
+        """Keep a fact for good. The same words, or the same key, are one fact."""
+        return facts.remember(self._database, self._history.tree, text, key)
+
+    def forget(self, key: str) -> None:
+        self._database.forget_fact(self._history.tree, key)
+
+    def record_usage(
+        self, node: str | Node, usage: Mapping[str, Any], context: Context | None = None
+    ) -> None:
+        """Keep a provider's usage, as it came, with the answer that it was for.
+
+        It is held against the compile that made `context`, else the newest one on the node's path, and
+        corrects the factor between our count and the model's own from the next compile on.
+        """
+        identity = self.node(node).id
+        billing.record(self._history, self.path(identity), usage, context)
+        self._mark(identity, {"usage": dict(usage)})
+
+    # -- compiling ---------------------------------------------------------------------
+
+    def compile(
+        self, at: str | Node | None = None, *, budget: Budget | int, target: str = "openai.chat",
+        summarizer: Any = None, record: bool = True, **ask: Any,
+    ) -> Context:  # fmt: skip
+        """The request for this path, and the report of it. Raises `BudgetError` or `TargetError`."""
+        asked, source = self._source(at, budget, target, ask)
+        made = compile_path(
+            source, asked, compiling.tools_for(self._history, self._desk, summarizer), summarizer
+        )
+        return self._finish(source, asked, made, record)
+
+    async def acompile(
+        self, at: str | Node | None = None, *, budget: Budget | int, target: str = "openai.chat",
+        summarizer: Any = None, record: bool = True, **ask: Any,
+    ) -> Context:  # fmt: skip
+        """`compile` with an asynchronous summarizer."""
+        asked, source = self._source(at, budget, target, ask)
+        tools = compiling.tools_for(self._history, self._desk, summarizer)
+        made = await acompile_path(source, asked, tools, summarizer)
+        return self._finish(source, asked, made, record)
+
+    def _source(
+        self, at: str | Node | None, budget: Budget | int, target: str, ask: dict[str, Any]
+    ) -> tuple[Any, Any]:
+        asked = compiling.asked(budget=budget, target=target, **ask)
+        asked = billing.calibrated(self._history, asked)
+        head = self._head if at is None else self._id(at)
+        branch = self._branch if head == self._head else ""
+        compiling.recollect(self._history, branch, self._desk)
+        known = [fact.text for fact in self.facts]
+        return asked, compiling.source_for(self._history, head, branch, known, asked, self._desk)
+
+    def _finish(self, source: Any, asked: Any, made: Any, record: bool) -> Context:
+        made = compiling.with_prefix(made, self._desk.print)
+        if record:
+            compiling.keep(self._history, source, asked, made, self._desk)
+        return made.context  # type: ignore[no-any-return]
+
+    def turns(self, limit: int | None = None) -> tuple[Turn, ...]:
+        """Past compiles, newest last, each with its whole report."""
+        turns = []
+        for row in reversed(self._database.turns(self._history.tree, limit=limit)):
+            whole = self._database.turn(self._history.tree, row.seq)
+            report = memory.unpack(whole.data)["report"] if whole else {}
+            turns.append(Turn(row.seq, row.branch, row.node, row.at, row.payload_hash, report))
+        return tuple(turns)
+
+    def recall(self, id: str) -> str:
+        """The whole of what was condensed, by the id in its notice: the results of a node, or its words."""
+        node = self.node(id)
+        results = [result.text for result in node.message.results]
+        if results:
+            return "\n".join(results)
+        calls = [json.dumps(call.arguments, ensure_ascii=False) for call in node.message.calls]
+        return node.text or "\n".join(calls)
+
+    # -- looking at it -----------------------------------------------------------------
+
+    def graph(self) -> Any:
+        """A networkx `DiGraph`, parent to child; attributes role, status, label, tokens, branch."""
+        return exporting.graph(self)
+
+    def export(self, format: str = "openai.chat", at: str | Node | None = None) -> Any:
+        """The path as `openai.chat` or `anthropic` messages or `markdown` or `html`; the whole tree as `ctxtree`, `mermaid` or `dot`."""
+        return exporting.export(self, format, at)
+
+    # -- inside ------------------------------------------------------------------------
+
+    def _id(self, ref: str | Node | None) -> str | None:
+        if ref is None or isinstance(ref, Node):
+            return ref.id if ref is not None else None
+        return self._history.resolve(ref, self._head)
+
+    def _count(self, path: Sequence[Node]) -> dict[str, int]:
+        from ctxtree.tokens import counter_for, message_tokens
+
+        held = self._history.counts("o200k_base/openai/1", tuple(path))
+        counter = counter_for("o200k_base")
+        fresh = {node.id: message_tokens(node.message, counter) for node in path if node.id not in held}
+        if fresh:
+            self._history.keep_counts("o200k_base/openai/1", fresh)
+        return {node.id: held.get(node.id, fresh.get(node.id, 0)) for node in path}
+
+    def _add(self, drafts: Sequence[Draft]) -> tuple[Node, ...]:
+        if not drafts:
+            return ()
+        done = self._database.append(self._history.tree, self._head, drafts, self._branch)
+        if done.forked:
+            warnings.warn(
+                f"another writer moved branch {self._branch!r}; these nodes are on {done.branch!r}",
+                stacklevel=3,
+            )
+        self._history.extend(done.nodes)
+        self._branch, self._head = done.branch, done.nodes[-1].id
+        return tuple(done.nodes)
+
+    def _append_result(self, said: Message, key: str | None, created_at: datetime | None) -> Node:
+        return syncing.append_result(self, Draft(said, created_at or datetime.now(UTC), key))
+
+    def _open(self, name: str, head: str | None) -> None:
+        tree = self._history.tree
+        self._database.create_branch(tree, name, head, parent=self._branch, fork=head)
+        self._database.activate(tree, name)
+        self._branch, self._head = name, head
+
+    def _auto(self) -> str:
+        taken = {row.name for row in self._database.branches(self._history.tree)}
+        return next_name(self._branch, taken)
+
+    def _mark(self, identity: str, values: Mapping[str, Any]) -> None:
+        now = datetime.now(UTC)
+        marks = [Mark(node=identity, name=name, value=value, at=now) for name, value in values.items()]
+        self._database.add_marks(self._history.tree, marks)
+
+    def _set_system(self, text: str) -> None:
+        path = self.path()
+        marks = self._history.marks()
+        slots = [node for node in path if node.role == "system" and marks.get(node.id, {}).get("slot")]
+        if slots and slots[-1].text == clean(text)[0]:
+            return
+        if not slots and path and path[0].role in ("system", "developer") and path[0].text == clean(text)[0]:
+            return
+        self._add([Draft(Message.of("system", clean(text)[0]), datetime.now(UTC), marks=(("slot", True),))])
