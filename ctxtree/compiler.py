@@ -110,7 +110,9 @@ def steps(source: Source, ask: Ask, tools: Tools) -> Generator[SummaryRequest, c
             raise too_big(plan, rendered, ask)
         taken += max(excess, taken)
     report, fired = report_of(plan, rendered, source, ask, story)
-    return Compiled(Context(rendered.payload, report), story.epoch, counts, fired)
+    # What the last try had to make do with: the next compile here must not find room to try once more.
+    epoch = replace(story.epoch, available=plan.available) if story.epoch else None
+    return Compiled(Context(rendered.payload, report), epoch, counts, fired)
 
 
 def placed(plan: Plan, source: Source, tools: Tools) -> Plan:
