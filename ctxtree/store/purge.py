@@ -5,12 +5,13 @@ from __future__ import annotations
 from sqlalchemy import Connection, delete, select, update
 
 from ctxtree.errors import StoreError
-from ctxtree.model import Mark
+from ctxtree.model import Mark, texts
 from ctxtree.store import dialects, reading
 from ctxtree.store import marks as said
-from ctxtree.store.codec import Codec, erased, is_erased
+from ctxtree.store.codec import Codec, erased, is_erased, name_out
 from ctxtree.store.engine import Transactions, chunks
-from ctxtree.store.schema import blobs, counts, epochs, marks, nodes, summaries
+from ctxtree.store.facts import STORE
+from ctxtree.store.schema import blobs, counts, epochs, facts, marks, nodes, summaries
 from ctxtree.store.turns import delete_turns
 
 
@@ -20,8 +21,8 @@ class Purges(Transactions):
     def purge(self, tree: int, identity: str, reason: str) -> None:
         """Wipes what a node says, for good; the node stays as a tombstone marked `erased`.
 
-        With it go its marks and counts, large strings that no other node uses, and the tree's
-        summaries, epochs and turns, any of which may quote it. An equal message elsewhere stays:
+        With it go its marks and counts, large strings that no other node uses, the tree's summaries,
+        epochs and turns, any of which may quote it, and facts whose words stand in it. An equal message elsewhere stays:
         it is another node. The file is rewritten, which costs its whole size in time and, for that long,
         in space. Raises NotFound for an unknown node, and StoreError if a reader in another process
         still holds the old pages; the erasure itself has happened then, and purging again finishes it.
@@ -29,6 +30,7 @@ class Purges(Transactions):
 
         def work(connection: Connection) -> None:
             seq, _ = reading.require(connection, tree, identity)
+            _forget(connection, self._codec, tree, seq)
             _erase(connection, self._codec, tree, seq)
             connection.execute(delete(marks).where(marks.c.node == seq, marks.c.name != "erased"))
             connection.execute(delete(counts).where(counts.c.node == seq))
@@ -59,6 +61,26 @@ def _erase(connection: Connection, codec: Codec, tree: int, seq: int) -> None:
         _set(connection, sharers[1:], same=sharers[0])
     _set(connection, [seq], same=None, fingerprint=None, data=erased(digest))
     _drop_unused(connection, codec, tree, codec.blob_hashes(row.content))
+
+
+def _forget(connection: Connection, codec: Codec, tree: int, seq: int) -> None:
+    """Deletes the facts, of the tree or of the whole store, whose words stand in what a node says."""
+    row = reading.read_rows(connection, [seq])[0]
+    if row.content is None or is_erased(row.content):
+        return
+    said = _plain(" ".join(texts(reading.placed(connection, codec, [row])[0].node.message)))
+    query = select(facts).where(facts.c.tree.in_((tree, STORE)), facts.c.text.is_not(None))
+    drawn = [
+        (one.tree, one.key)
+        for one in connection.execute(query)
+        if _plain(name_out(codec.unpack(one.text))) in said
+    ]
+    for scope, key in drawn:
+        connection.execute(delete(facts).where(facts.c.tree == scope, facts.c.key == key))
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.casefold().split())
 
 
 def _message_hash(connection: Connection, codec: Codec, row: reading.NodeRow) -> bytes:

@@ -55,6 +55,16 @@ def test_erased_words_are_in_no_file_any_more(file_database: Database, tmp_path:
     assert not holds(tmp_path, file_database, SECRET)
 
 
+def test_facts_drawn_from_the_words_go_with_them(database: Database) -> None:
+    tree, ids = fill(database)
+    database.put_fact(tree, "code", "The launch code  is 7Q-Zebra-9931")
+    database.put_fact(None, "code", "launch code is 7Q-Zebra-9931")
+    database.put_fact(tree, "theme", "dark")
+    database.purge(tree, ids[1], "asked for")
+    assert [fact.key for fact in database.facts(tree)] == ["theme"]
+    assert database.facts(None) == ()
+
+
 def test_a_tombstone_keeps_its_place_and_its_id(database: Database) -> None:
     tree, ids = fill(database)
     database.purge(tree, ids[1], "asked for")
