@@ -5,7 +5,7 @@ What it decides is an `Epoch`, recorded at the tip of the path. Nothing is chang
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from ctxtree import summarizers
@@ -14,11 +14,29 @@ from ctxtree.model import canonical, digest
 from ctxtree.passes.score import Score
 from ctxtree.passes.select import Select
 from ctxtree.passes.summarize import Summarize
-from ctxtree.plan import HISTORY, Entry, Epoch, Hole, Plan, Summary, SummaryRequest
+from ctxtree.plan import HISTORY, Entry, Epoch, Hole, Item, Plan, Summary, SummaryRequest
 from ctxtree.preparing import DERIVATION, condense, epoch_key, history, must_stay, path_of, reopened, run
 from ctxtree.report import CompactionReport, Signal
 
 Filled = tuple[Summary, tuple[Signal, ...]]
+
+Relevance = Callable[[Sequence[Item], str], Mapping[int, float]]
+"""Items and what is asked now -> a score for each item that fits, by index."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tools:
+    """What the driver is given beside the values.
+
+    `relevance` answers what fits the query; `known` finds a summary that was made before, by key;
+    `by` names the summarizer; `recall_ids` says whether what is left out can be asked for.
+    """
+
+    relevance: Relevance
+    known: Callable[[str], Summary | None] = lambda _key: None
+    by: str = "rules"
+    recall_ids: bool = True
+
 
 LEAST_GAIN = 0.05
 """Share of the history that a compaction must free to be worth its break of the prefix."""
@@ -46,7 +64,7 @@ def is_due(plan: Plan, source: Source) -> bool:
 
 
 def compact(
-    plan: Plan, source: Source, ask: Ask, known: Callable[[str], Summary | None], by: str, recall_ids: bool
+    plan: Plan, source: Source, ask: Ask, tools: Tools
 ) -> Generator[SummaryRequest, Filled, Compaction | None]:
     """Decide levels down to the low watermark and have what falls out summarized.
 
@@ -54,7 +72,7 @@ def compact(
     gains nothing is not tried in a loop.
     """
     path = path_of(source)
-    chosen = _chosen(plan, source, ask, recall_ids)
+    chosen = _chosen(plan, source, ask, tools)
     before, after = history(plan), history(chosen)
     if not path or (before - after < LEAST_GAIN * before and before <= plan.available):
         return None
@@ -62,8 +80,8 @@ def compact(
     summary: Summary | None = old.summary if old else None
     signals: tuple[Signal, ...] = ()
     if chosen.hole is not None:
-        request = _request(chosen.hole, source, ask, by, summary)
-        found = known(request.key)
+        request = _request(chosen.hole, source, ask, tools.by, summary)
+        found = tools.known(request.key)
         summary, signals = (found, ()) if found else (yield request)
     levels = {item.nodes[0]: item.level for item in chosen.items if item.kind in HISTORY and item.shown}
     covered = chosen.hole.covered if chosen.hole else (old.covered if old else ())
@@ -77,24 +95,28 @@ def compact(
     return Compaction(epoch, report, signals, chosen.value, chosen.bound)
 
 
-def _chosen(plan: Plan, source: Source, ask: Ask, recall_ids: bool) -> Plan:
+def _chosen(plan: Plan, source: Source, ask: Ask, tools: Tools) -> Plan:
     path = path_of(source)
     covered = source.epoch.covered if source.epoch else ()
-    plan = run(reopened(plan), (Score(ask.policy.weights),), path)
+    plan = reopened(plan)
+    fitting = tools.relevance(plan.items, plan.query) if plan.query.strip() else {}
+    plan = run(plan, (Score(ask.policy.weights, fitting),), path)
     if ask.policy.condense:
-        plan = run(plan, (condense(ask, recall_ids),), path)
+        plan = run(plan, (condense(ask, tools.recall_ids),), path)
     plan = _windowed(plan)
     cap = summary_cap(plan)
     anchors = {note.anchor: note.nodes for note in source.notes}
-    steps = (Select(must_stay(plan), cap), Summarize(tuple(path), covered, cap, anchors))
+    called_back = bool(ask.policy.recall and ask.policy.layout == "classic" and plan.query.strip())
+    steps = (Select(must_stay(plan), cap, called_back), Summarize(tuple(path), covered, cap, anchors))
     return run(plan, steps, path)
 
 
 def summary_cap(plan: Plan) -> int:
-    """The room kept for a summary: the policy's, else a quarter of what is available, at most 1,500 tokens."""
+    """The room kept for a summary: the policy's, else a tenth of what is available and 150 more, at most a fifth and 1,500 tokens."""
     if plan.policy.summary_tokens is not None:
         return max(0, min(plan.policy.summary_tokens, plan.available // 2))
-    return max(0, min(1_500, max(plan.available // 4, min(64, plan.available // 2))))
+    share = min(plan.available // 5, 150 + plan.available // 10, 1_500)
+    return max(0, share, min(64, plan.available // 2))
 
 
 def _outside(plan: Plan) -> list[int]:

@@ -10,26 +10,24 @@ second compile, which finds the epoch in the store, gives the same bytes.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Generator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 from ctxtree import compaction, summarizers
+from ctxtree.compaction import Tools
 from ctxtree.errors import BudgetError
 from ctxtree.gather import Ask, Source, places
 from ctxtree.passes.order import Order
 from ctxtree.passes.recall import Recall
 from ctxtree.passes.squeeze import Squeeze
 from ctxtree.passes.trim import Trim
-from ctxtree.plan import HISTORY, Epoch, Item, Plan, Rendered, Settings, Summary, SummaryRequest
+from ctxtree.plan import HISTORY, Epoch, Plan, Rendered, Settings, SummaryRequest
 from ctxtree.preparing import billed, cost_of, history, must_stay, path_of, prepared, run
 from ctxtree.render import target as find_target
 from ctxtree.report import Report
 from ctxtree.reporting import Story, report_of
 from ctxtree.speaking import speak
-
-Relevance = Callable[[Sequence[Item], str], Mapping[int, float]]
-"""Items and what is asked now -> a score for each item that fits, by index."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,20 +46,6 @@ class Compiled:
     epoch: Epoch | None
     counts: Mapping[str, int]
     fired: tuple[float, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Tools:
-    """What the driver is given beside the values.
-
-    `relevance` answers what fits the query; `known` finds a summary that was made before, by key;
-    `by` names the summarizer; `recall_ids` says whether what is left out can be asked for.
-    """
-
-    relevance: Relevance
-    known: Callable[[str], Summary | None] = lambda _key: None
-    by: str = "rules"
-    recall_ids: bool = True
 
 
 def compile_path(source: Source, ask: Ask, tools: Tools, summarizer: Any = None) -> Compiled:
@@ -91,12 +75,13 @@ def steps(source: Source, ask: Ask, tools: Tools) -> Generator[SummaryRequest, c
     counts = {node.id: cost_of(node.message, ask) for node in source.path if node.id not in source.counts}
     source = replace(source, counts={**source.counts, **counts})
     story, taken, compactions = Story(), 0, 0
+    least: tuple[Plan, Rendered] | None = None
     while True:
         plan = prepared(source, ask, taken, tools.recall_ids)
         story = story.under(plan)
         made: compaction.Compaction | None = None
         if ask.policy.summarize and compactions < 2 and compaction.is_due(plan, source):
-            made = yield from compaction.compact(plan, source, ask, tools.known, tools.by, tools.recall_ids)
+            made = yield from compaction.compact(plan, source, ask, tools)
             story = story.after(made)
         if made is not None:
             source, taken, compactions = replace(source, epoch=made.epoch), 0, compactions + 1
@@ -106,8 +91,10 @@ def steps(source: Source, ask: Ask, tools: Tools) -> Generator[SummaryRequest, c
         excess = rendered.tokens - plan.limit
         if excess <= 0:
             break
-        if plan.available <= 0:
-            raise too_big(plan, rendered, ask)
+        if least is None or rendered.tokens < least[1].tokens:
+            least = plan, rendered
+        if taken > plan.limit:
+            raise too_big(*least, ask)
         taken += max(excess, taken)
     report, fired = report_of(plan, rendered, source, ask, story)
     # What the last try had to make do with: the next compile here must not find room to try once more.
@@ -123,7 +110,8 @@ def placed(plan: Plan, source: Source, tools: Tools) -> Plan:
     if history(plan) > plan.available:
         plan = run(plan, (Squeeze(must_stay(plan)),), path)
     left_out = {i for i, item in enumerate(plan.items) if item.kind in HISTORY and item.level == "summarized"}
-    free = plan.available - history(plan)
+    # Where even what must stay had to give, nothing older comes back in its place.
+    free = 0 if plan.degraded else plan.available - history(plan)
     if left_out and plan.policy.recall and plan.query.strip() and free > 0:
         relevance = tools.relevance(plan.items, plan.query)
         fitting = {i: relevance.get(i, 0.0) for i in sorted(left_out)}

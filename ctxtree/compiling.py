@@ -9,7 +9,8 @@ from typing import Any
 
 from ctxtree import memory
 from ctxtree.billing import model_key
-from ctxtree.compiler import Compiled, Context, Tools, compile_path
+from ctxtree.compaction import Tools
+from ctxtree.compiler import Compiled, Context, compile_path
 from ctxtree.errors import CtxtreeError, TargetError
 from ctxtree.gather import Ask, Source
 from ctxtree.history import History

@@ -78,8 +78,8 @@ class Policy(Checked):
 
     `turns`: a sliding window of that many turns. `keep_turns`: newest turns kept whole if at all
     possible. `tool_tokens`: what a condensed tool result may cost. `dead_end_tokens`: all notes of
-    failed attempts together. `summary_tokens`: the most a summary may cost (None: a quarter of what
-    is available, at most 1,500). `summarize=False` drops what falls out, oldest first.
+    failed attempts together. `summary_tokens`: the most a summary may cost (None: a tenth of what
+    is available and 150, at most a fifth of it and 1,500). `summarize=False` drops what falls out, oldest first.
     """
 
     name: str = "hybrid"

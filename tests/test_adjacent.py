@@ -45,10 +45,12 @@ def test_a_finished_request_is_told_with_its_outcome_or_not_at_all() -> None:
         tree.assistant("The first one is cheaper. " * 200)
         tree.user("Now write release notes.")
         for payload in requests(tree, range(60, 1_500, 20)):
-            assert payload["messages"][-1] == {"role": "user", "content": "Now write release notes."}
-            words = json.dumps(payload)
+            last = payload["messages"][-1]["content"]
+            blocks = [last] if isinstance(last, str) else [block["text"] for block in last]
+            assert blocks[-1] == "Now write release notes."
+            words = json.dumps(payload, ensure_ascii=False)
             if "Deploy v1" in words:
-                assert "Deployed v1 to staging." in words
+                assert "Deployed v1 to staging." in words or '"Deploy v1 to staging.\\" → …' in words
 
 
 def test_reasoning_never_stands_without_its_message() -> None:

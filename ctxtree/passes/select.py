@@ -23,11 +23,14 @@ class Select:
 
     `must` are the items that stay in some form (the newest user message, the last exchange, pins);
     `summary` is the room kept for the summary of what leaves. The newest turns stay whole if they
-    fit below the high watermark.
+    fit below the high watermark. `called_back`: what fits the input comes back each time anew, so that
+    of the older turns only those stay that bear a mark of importance; the rest of the room is left to
+    what is called back.
     """
 
     must: frozenset[int]
     summary: int
+    called_back: bool = False
     leave: str = "summarized"
 
     def __call__(self, plan: Plan) -> Plan:
@@ -76,7 +79,10 @@ class _Stage:
         """The newest turns stay whole; of the older ones the best stay, whole or at their shortest, as there is room."""
         turns = self._turns(self.old)
         classes: list[list[Option]] = [
-            [(0, 0.0), self._together(turn, -1), self._together(turn, 0)] for turn in turns
+            [(0, 0.0), self._together(turn, -1), self._together(turn, 0)]
+            if self._may_stay(turn)
+            else [(0, 0.0)]
+            for turn in turns
         ]
         room = max(0, self.room - self.options.summary - self.kept_full)
         chosen, value, bound = knapsack(classes, room)
@@ -128,6 +134,10 @@ class _Stage:
         for i in indices:
             turns.setdefault(self.plan.items[i].turn, []).append(i)
         return list(turns.values())
+
+    def _may_stay(self, turn: Sequence[int]) -> bool:
+        marked = any(self.plan.items[i].parts.get("importance", 0.0) > 0 for i in turn)
+        return marked or not self.options.called_back
 
     def _together(self, turn: Sequence[int], form: int) -> Option:
         """A turn as one option, each item in its fullest (0) or shortest (-1) form."""
