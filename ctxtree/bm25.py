@@ -149,21 +149,26 @@ def relevance(scores: Mapping[int, float], ideal: float) -> dict[int, float]:
     return {unit: score / top for unit, score in scores.items()} if top > 0 else {}
 
 
-def sittings(times: Iterable[datetime | None], pause: float = PAUSE) -> list[int]:
+class Sittings:
     """The number of the sitting of each unit: a new one begins after `pause` seconds of silence.
 
     A unit without a time, or with one out of order, belongs to the sitting before it.
     """
-    numbers: list[int] = []
-    current, last = 0, None
-    for time in times:
-        stamp = None if time is None else (time if time.tzinfo else time.replace(tzinfo=UTC)).timestamp()
-        if stamp is not None:
-            if last is not None and stamp - last > pause:
-                current += 1
-            last = stamp
-        numbers.append(current)
-    return numbers
+
+    def __init__(self, times: Iterable[datetime | None] = (), pause: float = PAUSE) -> None:
+        self.numbers: list[int] = []
+        self._pause = pause
+        self._last: float | None = None
+        for time in times:
+            self.add(time)
+
+    def add(self, time: datetime | None) -> None:
+        current = self.numbers[-1] if self.numbers else 0
+        if time is not None:
+            stamp = (time if time.tzinfo else time.replace(tzinfo=UTC)).timestamp()
+            current += self._last is not None and stamp - self._last > self._pause
+            self._last = stamp
+        self.numbers.append(current)
 
 
 def _idf(size: int, holding: int) -> float:

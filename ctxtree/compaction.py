@@ -9,19 +9,20 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from ctxtree import summarizers
-from ctxtree.gather import Ask, Source
+from ctxtree.gather import DERIVATION, Ask, Source
 from ctxtree.model import canonical, digest
 from ctxtree.passes.score import Score
 from ctxtree.passes.select import Select
 from ctxtree.passes.summarize import Summarize
-from ctxtree.plan import HISTORY, Entry, Epoch, Hole, Item, Plan, Summary, SummaryRequest
-from ctxtree.preparing import DERIVATION, condense, epoch_key, history, must_stay, path_of, reopened, run
+from ctxtree.plan import HISTORY, Covered, Entry, Epoch, Hole, Plan, Summary, SummaryRequest
+from ctxtree.preparing import condense, epoch_key, history, must_stay, reopened, run
 from ctxtree.report import CompactionReport, Signal
+from ctxtree.trail import Trail
 
 Filled = tuple[Summary, tuple[Signal, ...]]
 
-Relevance = Callable[[Sequence[Item], str], Mapping[int, float]]
-"""Items and what is asked now -> a score for each item that fits, by index."""
+Relevance = Callable[[Trail, str], Mapping[int, float]]
+"""A path and what is asked now -> from 0 to 1 how well each unit that fits does, by index."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +57,7 @@ class Compaction:
 def is_due(plan: Plan, source: Source) -> bool:
     """True over the high watermark or the budget, unless a compaction just here did what could be done."""
     used, epoch = history(plan), source.epoch
-    if epoch is not None and source.path and epoch.node == source.path[-1].id:
+    if epoch is not None and epoch.node == source.trail.ids[-1]:
         return used > plan.available and plan.available < epoch.available
     if used > plan.available:
         return True
@@ -71,7 +72,7 @@ def compact(
     None if that would free less than a twentieth and the request fits as it is: a compaction that
     gains nothing is not tried in a loop.
     """
-    path = path_of(source)
+    path = source.trail.ids
     chosen = _chosen(plan, source, ask, tools)
     before, after = history(plan), history(chosen)
     if not path or (before - after < LEAST_GAIN * before and before <= plan.available):
@@ -84,10 +85,10 @@ def compact(
         found = tools.known(request.key)
         summary, signals = (found, ()) if found else (yield request)
     levels = {item.nodes[0]: item.level for item in chosen.items if item.kind in HISTORY and item.shown}
-    covered = chosen.hole.covered if chosen.hole else (old.covered if old else ())
+    covered = chosen.hole.covered if chosen.hole else (old.covered if old else Covered())
     after += (summary.tokens if summary else 0) - (old.summary.tokens if old and old.summary else 0)
     report = CompactionReport(
-        node=path[-1], before=before, after=after, covered=covered, branch=source.branch,
+        node=path[-1], before=before, after=after, covered=covered.ids(path), branch=source.branch,
         depth=summary.depth if summary else 1,
         reason="over the high watermark" if before <= plan.available else "over the budget",
     )  # fmt: skip
@@ -96,19 +97,23 @@ def compact(
 
 
 def _chosen(plan: Plan, source: Source, ask: Ask, tools: Tools) -> Plan:
-    path = path_of(source)
-    covered = source.epoch.covered if source.epoch else ()
-    plan = reopened(plan)
-    fitting = tools.relevance(plan.items, plan.query) if plan.query.strip() else {}
-    plan = run(plan, (Score(ask.policy.weights, fitting),), path)
+    trail, plan = source.trail, reopened(plan)
+    found = tools.relevance(trail, plan.query) if plan.query.strip() else {}
+    fitting = {
+        i: found[trail.home[item.nodes[0]]]
+        for i, item in enumerate(plan.items)
+        if item.kind in HISTORY and trail.home[item.nodes[0]] in found
+    }
+    plan = run(plan, (Score(ask.policy.weights, fitting, trail.terms),))
     if ask.policy.condense:
-        plan = run(plan, (condense(ask, tools.recall_ids),), path)
+        plan = run(plan, (condense(source, ask, tools.recall_ids),))
     plan = _windowed(plan)
     cap = summary_cap(plan)
     anchors = {note.anchor: note.nodes for note in source.notes}
+    before = source.epoch.covered if source.epoch else Covered()
     called_back = bool(ask.policy.recall and ask.policy.layout == "classic" and plan.query.strip())
-    steps = (Select(must_stay(plan), cap, called_back), Summarize(tuple(path), covered, cap, anchors))
-    return run(plan, steps, path)
+    select = Select(must_stay(plan), cap, called_back)
+    return run(plan, (select, Summarize(trail.places, before, cap, anchors)))
 
 
 def summary_cap(plan: Plan) -> int:
@@ -137,26 +142,30 @@ def _windowed(plan: Plan) -> Plan:
 
 
 def _request(hole: Hole, source: Source, ask: Ask, by: str, before: Summary | None) -> SummaryRequest:
+    """The key follows from all that is covered: from what falls out now, and from the summary before."""
     entries = _entries(hole.nodes, source)
     form = {
-        "covered": list(hole.covered), "before": before.key if before else "", "by": by,
-        "cap": hole.max_tokens, "policy": ask.policy.model_dump(mode="json"), "counter": ask.counter.name,
+        "nodes": list(hole.nodes), "runs": [list(run) for run in hole.covered.runs],
+        "before": before.key if before else "", "by": by, "cap": hole.max_tokens,
+        "policy": ask.policy.model_dump(mode="json"), "counter": ask.counter.name,
         "failed": [entry.failed for entry in entries], "version": DERIVATION,
     }  # fmt: skip
     key = digest("summary", canonical(form))
-    return SummaryRequest(key, entries, before, hole.covered, hole.max_tokens)
+    return SummaryRequest(key, entries, before, hole.covered.ids(source.trail.ids), hole.max_tokens)
 
 
 def _entries(nodes: Sequence[str], source: Source) -> tuple[Entry, ...]:
-    names = {call.id: call.name for node in source.path for call in node.message.calls}
-    on_path = {node.id: node for node in source.path}
+    trail = source.trail
     told = {note.nodes[-1]: note.text for note in source.notes}
+    on_path = [trail.nodes[int(trail.places[node])] for node in nodes if node in trail.places]
+    names = {call.id: call.name for node in on_path for call in node.message.calls}
     entries = []
     for identity in nodes:
-        if identity in on_path:
-            status = source.marks.get(identity, {}).get("status") or {}
+        if identity in trail.places:
+            node = trail.nodes[int(trail.places[identity])]
+            status = trail.marks.get(identity, {}).get("status") or {}
             failed = str(status.get("reason") or "failed") if status.get("status") == "failed" else ""
-            entries.append(summarizers.entry(on_path[identity], failed=failed, tool_names=names))
+            entries.append(summarizers.entry(node, failed=failed, tool_names=names))
         elif identity in told:
             entries.append(Entry(identity, "note", "", failed=told[identity]))
     return tuple(entries)

@@ -10,20 +10,21 @@ second compile, which finds the epoch in the store, gives the same bytes.
 
 from __future__ import annotations
 
+from collections import ChainMap
 from collections.abc import Generator, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, cast
 
 from ctxtree import compaction, summarizers
 from ctxtree.compaction import Tools
 from ctxtree.errors import BudgetError
-from ctxtree.gather import Ask, Source, places
+from ctxtree.gather import Ask, Source, places, unit_item
 from ctxtree.passes.order import Order
-from ctxtree.passes.recall import Recall
+from ctxtree.passes.recall import FLOOR, Recall
 from ctxtree.passes.squeeze import Squeeze
 from ctxtree.passes.trim import Trim
 from ctxtree.plan import HISTORY, Epoch, Plan, Rendered, Settings, SummaryRequest
-from ctxtree.preparing import billed, cost_of, history, must_stay, path_of, prepared, run
+from ctxtree.preparing import billed, counted, history, must_stay, prepared, run
 from ctxtree.render import target as find_target
 from ctxtree.report import Report
 from ctxtree.reporting import Story, report_of
@@ -71,9 +72,11 @@ async def acompile_path(source: Source, ask: Ask, tools: Tools, summarizer: Any 
 
 
 def steps(source: Source, ask: Ask, tools: Tools) -> Generator[SummaryRequest, compaction.Filled, Compiled]:
-    """The whole compile. Cost: one step a unit of the path; each node is counted once, ever."""
-    counts = {node.id: cost_of(node.message, ask) for node in source.path if node.id not in source.counts}
-    source = replace(source, counts={**source.counts, **counts})
+    """The whole compile. Cost: what is new and what is shown; each node is counted once, ever."""
+    counts = counted(source, ask)
+    source = replace(
+        source, counts=ChainMap(counts, cast(dict[str, int], source.counts)) if counts else source.counts
+    )
     story, taken, compactions = Story(), 0, 0
     least: tuple[Plan, Rendered] | None = None
     while True:
@@ -86,7 +89,7 @@ def steps(source: Source, ask: Ask, tools: Tools) -> Generator[SummaryRequest, c
         if made is not None:
             source, taken, compactions = replace(source, epoch=made.epoch), 0, compactions + 1
             plan = prepared(source, ask, taken, tools.recall_ids)
-        plan = placed(plan, source, tools)
+        plan = placed(plan, source, ask, tools)
         rendered = render(plan, ask)
         excess = rendered.tokens - plan.limit
         if excess <= 0:
@@ -102,21 +105,38 @@ def steps(source: Source, ask: Ask, tools: Tools) -> Generator[SummaryRequest, c
     return Compiled(Context(rendered.payload, report), epoch, counts, fired)
 
 
-def placed(plan: Plan, source: Source, tools: Tools) -> Plan:
+def placed(plan: Plan, source: Source, ask: Ask, tools: Tools) -> Plan:
     """Trim where nothing is summarized, degrade what must stay and does not fit, call back, put in order."""
-    path = path_of(source)
     if not plan.policy.summarize:
-        plan = run(plan, (Trim(must_stay(plan)),), path)
+        plan = run(plan, (Trim(must_stay(plan)),))
     if history(plan) > plan.available:
-        plan = run(plan, (Squeeze(must_stay(plan)),), path)
-    left_out = {i for i, item in enumerate(plan.items) if item.kind in HISTORY and item.level == "summarized"}
+        plan = run(plan, (Squeeze(must_stay(plan)),))
     # Where even what must stay had to give, nothing older comes back in its place.
     free = 0 if plan.degraded else plan.available - history(plan)
-    if left_out and plan.policy.recall and plan.query.strip() and free > 0:
-        relevance = tools.relevance(plan.items, plan.query)
-        fitting = {i: relevance.get(i, 0.0) for i in sorted(left_out)}
-        plan = run(plan, (Recall(fitting, free),), path)
-    return run(plan, (Order(places(source)),), path)
+    if free > 0 and plan.policy.recall and plan.query.strip():
+        plan = run(plan, (recall(plan, source, ask, tools.relevance(source.trail, plan.query), free),))
+    return run(plan, (Order(places(source)),))
+
+
+def recall(plan: Plan, source: Source, ask: Ask, fitting: Mapping[int, float], room: int) -> Recall:
+    """The pass with every unit that may come back: those that fit, their answers, and open questions."""
+    trail = source.trail
+    held = {trail.home[item.nodes[0]]: item for item in plan.items if item.kind in HISTORY}
+    shown = {index for index, item in held.items() if item.chosen >= 0 or not item.forms}
+    beyond = source.epoch is not None or len(shown) < len(held)
+    floor = FLOOR * max(fitting.values(), default=0.0)
+    close = {index: score for index, score in fitting.items() if score >= floor and index not in shown}
+    turns = {held[index].turn for index in shown if held[index].kind == "exchange" and held[index].forms}
+    questions = [trail.asked[turn] for turn in sorted(turns, reverse=True) if turn >= 0]
+    questions = [index for index in questions if index not in shown]
+    said = {index for index in close if trail.units[index].kind == "user"}
+    answers = {
+        index: answer for index in said if (answer := trail.answer(index)) is not None and answer not in shown
+    }
+    wanted = {*close, *questions, *answers.values()} if beyond else set()
+    left = {index: held.get(index) or unit_item(source, ask, index) for index in sorted(wanted)}
+    left = {index: item for index, item in left.items() if item.forms and item.kind in HISTORY}
+    return Recall(close, left, questions, answers, room)
 
 
 def render(plan: Plan, ask: Ask) -> Rendered:

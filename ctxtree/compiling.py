@@ -12,18 +12,19 @@ from ctxtree.billing import model_key
 from ctxtree.compaction import Tools
 from ctxtree.compiler import Compiled, Context, compile_path
 from ctxtree.errors import CtxtreeError, TargetError
-from ctxtree.gather import Ask, Source
+from ctxtree.gather import Ask, Source, count_key
 from ctxtree.history import History
 from ctxtree.importers import messages_from
 from ctxtree.memory import Print
 from ctxtree.model import Message, Node, canonical, digest
 from ctxtree.plan import Counter, Epoch, Passage, Summary
 from ctxtree.policy import Budget, Policy
-from ctxtree.preparing import count_key, epoch_key
+from ctxtree.preparing import epoch_key
 from ctxtree.recalling import Reader
 from ctxtree.render import target as find_target
 from ctxtree.report import PrefixReport
 from ctxtree.tokens import counter_for
+from ctxtree.trail import Trail
 
 
 def asked(
@@ -83,9 +84,10 @@ def passage(given: Any) -> Passage:
 
 @dataclass(slots=True)
 class Desk:
-    """What a handle keeps between compiles: the reader, the last request's fingerprint, alerts that fired."""
+    """What a handle keeps between compiles: the reader, the last epoch, the last request's fingerprint, alerts."""
 
     reader: Reader
+    epoch: tuple[int, Epoch] | None = None
     print: Print | None = None
     fired: tuple[float, ...] = ()
     branch: str | None = None
@@ -95,30 +97,33 @@ def source_for(
     history: History, head: str | None, branch: str, facts: Sequence[str], ask: Ask, desk: Desk
 ) -> Source:
     """Everything that the store holds for this path and this ask."""
-    path = history.path(head)
-    counts = history.counts(count_key(ask), path)
+    trail = history.trail(head)
+    if is_function(ask):  # two functions have one name: nothing that is kept under it may be used
+        trail = Trail(trail.nodes, trail.marks)
     return Source(
-        path=path,
-        marks=history.marks(),
+        trail=trail,
         facts=tuple(facts),
-        notes=history.notes(path),
+        notes=history.notes(trail.places),
         branch=branch,
-        epoch=_epoch(history, path, epoch_key(ask)),
-        counts=counts,
+        epoch=_epoch(history, trail, epoch_key(ask), desk),
+        counts={} if is_function(ask) else history.counts(count_key(ask), trail.nodes),
         fired=desk.fired,
     )
 
 
-def _epoch(history: History, path: Sequence[Node], key: str) -> Epoch | None:
-    ids = [node.id for node in path]
-    on_path = set(ids)
-    rows = [row for row in history.database.epochs(history.tree, key) if row.node in on_path]
-    if not rows:
+def is_function(ask: Ask) -> bool:
+    """True if a function of the caller counts."""
+    return ask.counter.name == "function"
+
+
+def _epoch(history: History, trail: Trail, key: str, desk: Desk) -> Epoch | None:
+    row = history.epoch(key, trail.places)
+    if row is None:
         return None
-    row = rows[-1]
-    name = memory.summary_key(row.data)
-    summary = _summary(history, name) if name else None
-    return memory.epoch_in(row.data, row.node, key, ids, {name: summary} if name and summary else {})
+    if desk.epoch is None or desk.epoch[0] != row.seq or desk.epoch[1].key != key:
+        epoch = memory.epoch_in(row.data, row.node, key, trail.ids, lambda name: _summary(history, name))
+        desk.epoch = row.seq, epoch
+    return desk.epoch[1]
 
 
 def _summary(history: History, key: str) -> Summary | None:
@@ -134,20 +139,21 @@ def tools_for(history: History, desk: Desk, summarizer: Any) -> Tools:
 def keep(history: History, source: Source, ask: Ask, made: Compiled, desk: Desk) -> None:
     """Store what was derived: counts, the summary, the epoch and the turn's report."""
     database, tree = history.database, history.tree
-    if made.counts:
+    if made.counts and not is_function(ask):
         history.keep_counts(count_key(ask), made.counts)
     if made.epoch is not None:
         summary = made.epoch.summary
         if summary is not None and database.summary(tree, summary.key) is None:
             ends = (summary.covered[0], summary.covered[-1]) if summary.covered else ("", "")
             database.put_summary(tree, summary.key, memory.summary_out(summary), *ends)
-        path = [node.id for node in source.path]
-        database.put_epoch(tree, made.epoch.node, made.epoch.key, memory.epoch_out(made.epoch, path))
-    report = made.context.report.model_dump(mode="json")
+        database.put_epoch(
+            tree, made.epoch.node, made.epoch.key, memory.epoch_out(made.epoch, source.trail.places)
+        )
+    report = memory.report_out(made.context.report, source.trail.places)
     print_ = Print.of(made.context.payload)
     data = {"report": report, "fired": made.fired, "print": print_.pieces, "model": model_key(ask)}
     whole = digest("payload", canonical(made.context.payload))
-    head = source.path[-1].id if source.path else None
+    head = source.trail.ids[-1] if source.trail.nodes else None
     database.put_turn(tree, source.branch, head, datetime.now(UTC), whole, memory.pack(data))
     desk.print, desk.fired, desk.branch = print_, made.fired, source.branch
 
@@ -201,7 +207,7 @@ def compile_list(
     for message in read:
         parents = (nodes[-1].id,) if nodes else ()
         nodes.append(Node.make(message, parents))
-    source = Source(tuple(nodes))
+    source = Source(Trail(nodes))
     made = compile_path(source, ask, Tools(Reader(), recall_ids=False), summarizer)
     return made.context
 

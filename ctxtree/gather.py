@@ -2,25 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections import ChainMap
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ctxtree import notices
 from ctxtree.deadends import Note
-from ctxtree.model import Media, Message, Node, Text
+from ctxtree.model import Media, Message, Node, Reasoning, Text
 from ctxtree.plan import Counter, Epoch, Form, Item, Passage
 from ctxtree.policy import Budget, Policy
 from ctxtree.report import ItemKind, Zone
-from ctxtree.tree import Marks, Unit, fold_state, units
+from ctxtree.tokens import message_tokens
+from ctxtree.trail import Trail
+from ctxtree.tree import Unit
+
+DERIVATION = 2
+"""Version of everything that is derived from nodes; a new one makes new epochs, summaries and counts."""
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
     """What the store knows: the path and all that belongs to it."""
 
-    path: tuple[Node, ...]
-    marks: Marks = field(default_factory=dict)
+    trail: Trail
     facts: tuple[str, ...] = ()
     notes: tuple[Note, ...] = ()
     branch: str = ""
@@ -45,19 +50,19 @@ class Ask:
 
 
 def gather(source: Source, ask: Ask) -> tuple[Item, ...]:
-    """All items, those of the path in its order; forms are not yet counted (tokens -1).
+    """All items that may be sent, those of the path in its order.
 
-    Units that the epoch covers are hidden but keep their full form, so that they can be recalled.
+    Units that the epoch covers have none: the summary stands for them, and `left_out` gives them back.
+    Those of the path come measured; what is made here is not yet counted (tokens -1).
     """
     items: list[Item] = []
     if ask.tools or ask.response_format is not None:
         items.append(Item("tools", (), (_form(()),), fixed=True, reason="tool schemas and response format"))
-    items += _state(source)
+    items += _state(source.trail)
     items += _facts(source, ask)
     items += [_passage(passage) for passage in ask.retrieved]
-    if source.epoch is not None and source.epoch.covered:
-        items.append(_summary(source.epoch))
-    items += _units(source)
+    items += _history(source, ask)
+    items += _notes(source)
     if ask.input is not None:
         items.append(Item("input", (), (_form((ask.input,)),), fixed=True, reason="what the user says now"))
     return tuple(items)
@@ -67,13 +72,12 @@ def _form(messages: tuple[Message, ...]) -> Form:
     return Form("full", messages, -1)
 
 
-def _state(source: Source) -> list[Item]:
-    nodes = tuple(node.id for node in source.path if node.role == "state")
-    state = fold_state(source.path)
-    if not state:
+def _state(trail: Trail) -> list[Item]:
+    nodes = tuple(trail.patches)
+    if not trail.state or not isinstance(trail.state, dict):
         reason = "the state is empty"
         return [Item("state", nodes, (), chosen=-1, level="dropped", reason=reason)] if nodes else []
-    message = Message.of("system", notices.state(state))
+    message = Message.of("system", notices.state(trail.state))
     reason = f"the state after {len(nodes)} patches on this path"
     return [Item("state", nodes, (_form((message,)),), fixed=True, reason=reason)]
 
@@ -104,102 +108,130 @@ def _passage(passage: Passage) -> Item:
     return Item("retrieved", (), (_form((message,)),), score=passage.score, reason=reason, fixed=True)
 
 
-def _summary(epoch: Epoch) -> Item:
+def _history(source: Source, ask: Ask) -> list[Item]:
+    """The summary, and every unit that it does not stand for, at the level that the epoch gave it."""
+    trail, epoch = source.trail, source.epoch
+    shown, late = _shown(trail, epoch)
+    items = [_summary(epoch, trail, late)] if epoch is not None and len(epoch.covered) else []
+    last = len(trail.units) - 1
+    for index in shown:
+        item = unit_item(source, ask, index)
+        if (
+            epoch
+            and item.nodes[0] in epoch.levels
+            and trail.places[item.nodes[0]] <= trail.places[epoch.node]
+        ):
+            # `Condense` makes the form, `settled` shows it.
+            item = replace(item, level=epoch.levels[item.nodes[0]]) if item.chosen == 0 else item
+        if index == last and trail.units[index].kind == "exchange":
+            item = replace(item, parts={"open": 1.0, **item.parts})
+        items.append(item)
+    return items
+
+
+def _shown(trail: Trail, epoch: Epoch | None) -> tuple[list[int], tuple[str, ...]]:
+    """Units that have an item, and nodes that joined a unit after the summary took it over."""
+    states = {trail.home[node] for node in trail.patches}
+    if epoch is None:
+        return [index for index in range(len(trail.units)) if index not in states], ()
+    covered, tip = epoch.covered, int(trail.places[epoch.node])
+    after = trail.ids[tip + 1 :]
+    found = {trail.home[node] for node in (*epoch.levels, *after)} | set(trail.apart)
+    gone = {index for index in found if covered.holds(trail.places[trail.units[index].nodes[0].id])}
+    late = tuple(node for node in after if trail.home[node] in gone)
+    shown = found - gone - states
+    held = sum(len(trail.units[index].nodes) for index in shown) + len(trail.patches) + len(late)
+    if held + covered.size != len(trail.nodes):  # a mark was taken back since: look at all of them
+        every = range(len(trail.units))
+        shown = {i for i in every if not covered.holds(trail.places[trail.units[i].nodes[0].id])} - states
+    return sorted(shown), late
+
+
+def _summary(epoch: Epoch, trail: Trail, late: Sequence[str]) -> Item:
     text = epoch.summary.text if epoch.summary else ""
     tokens = epoch.summary.tokens if epoch.summary else 0
     reason = f"stands for {len(epoch.covered)} nodes" + ("" if text else "; no room for its words")
     messages = (Message.of("user", text),) if text else ()
     return Item(
-        "summary", epoch.covered, (Form("summarized", messages, -1 if text else tokens),),
+        "summary", (*epoch.covered.ids(trail.ids), *late), (Form("summarized", messages, -1 if text else tokens),),
         level="summarized", fixed=True, reason=reason,
     )  # fmt: skip
 
 
-def _units(source: Source) -> list[Item]:
-    epoch = source.epoch
-    tip = _tip(source)
-    covered = set(epoch.covered) if epoch else set()
-    notes: dict[str, list[Note]] = {}
-    for note in source.notes:
-        notes.setdefault(note.anchor, []).append(note)
-    items: list[Item] = [_note(note, -1) for note in notes.pop("", [])]
-    found = units(source.path, source.marks)
-    last = max((i for i, unit in enumerate(found) if unit.kind == "exchange"), default=-1)
-    for index, unit in enumerate(found):
-        if unit.kind == "state":
-            continue
-        item = _unit(unit, source.marks, is_open=index == last and last == len(found) - 1)
-        if epoch and unit.ids[0] in covered:
-            item = item.hide("summarized", "told in the summary")
-        elif epoch and unit.ids[0] in epoch.levels and unit.ids[0] in tip:
-            item = _at(item, epoch)
-        items.append(item)
-        for node in unit.nodes:
-            for note in notes.get(node.id, ()):
-                gone = note.nodes[0] in covered
-                items.append(_note(note, unit.turn, gone=gone))
-    return items
+def unit_item(source: Source, ask: Ask, index: int) -> Item:
+    """A unit of the path in full, measured; made once for each way of counting."""
+    return source.trail.item(index, count_key(ask), lambda unit: _unit(unit, source, ask))
 
 
-def _tip(source: Source) -> set[str]:
-    if source.epoch is None:
-        return set()
-    ids = [node.id for node in source.path]
-    return set(ids[: ids.index(source.epoch.node) + 1])
-
-
-def _at(item: Item, epoch: Epoch) -> Item:
-    """The item at the level that the epoch gave it; `Condense` makes the form, `settle` shows it."""
-    return Item(
-        item.kind, item.nodes, item.forms, item.chosen, epoch.levels[item.nodes[0]], item.zone, item.turn,
-        parts=item.parts, reason=item.reason, pinned=item.pinned, when=item.when,
-    )  # fmt: skip
-
-
-def _unit(unit: Unit, marks: Marks, is_open: bool) -> Item:
+def _unit(unit: Unit, source: Source, ask: Ask) -> Item:
     ids = unit.ids
-    messages = tuple(node.message for node in unit.nodes)
     if unit.kind == "hidden":
         return Item("message", ids, (), chosen=-1, level="dropped", turn=unit.turn, reason=unit.reason)
+    messages = tuple(node.message for node in unit.nodes)
+    tokens = sum(size_of(node, source, ask) for node in unit.nodes)
+    forms = (Form("full", messages, tokens),)
     if unit.kind == "system":
         reason = unit.reason or "the system prompt is never trimmed"
         zone: Zone = "middle" if unit.reason else "head"
         return Item(
-            "system",
-            ids,
-            (_form(messages),),
-            zone=zone,
-            turn=unit.turn,
-            reason=reason,
-            fixed=True,
-            pinned=True,
-        )
-    held = [marks.get(node, {}) for node in ids]
+            "system", ids, forms, zone=zone, turn=unit.turn, reason=reason,
+            fixed=True, pinned=True, full_tokens=tokens,
+        )  # fmt: skip
+    held = [source.trail.marks.get(node, {}) for node in ids]
     pinned = any(mark.get("pin") for mark in held)
-    parts: dict[str, float] = {"open": 1.0} if is_open else {}
     given = [float(mark["importance"]) for mark in held if mark.get("importance") is not None]
-    if given:
-        parts["importance"] = max(given)
+    parts = {"importance": max(given)} if given else {}
     kind: ItemKind = "exchange" if unit.kind == "exchange" else "message"
     reason = "pinned" if pinned else "as it was said"
     when = unit.nodes[0].created_at
     return Item(
-        kind, ids, (_form(messages),), turn=unit.turn, parts=parts, pinned=pinned, reason=reason, when=when
-    )
+        kind, ids, forms, turn=unit.turn, parts=parts, pinned=pinned, reason=reason,
+        full_tokens=tokens, when=when,
+    )  # fmt: skip
 
 
-def _note(note: Note, turn: int, gone: bool = False) -> Item:
-    form = _form((Message.of("user", note.text),))
-    reason = "a failed attempt, told in one line"
-    item = Item("dead_end", note.nodes, (form,), turn=turn, reason=reason, fixed=True)
-    return item.hide("summarized", "told in the summary") if gone else item
+def size_of(node: Node, source: Source, ask: Ask) -> int:
+    """What a node costs in full: as it was counted before, else counted now."""
+    known = source.counts.get(node.id)
+    return cost_of(node.message, ask) if known is None else known
+
+
+def count_key(ask: Ask) -> str:
+    """What stored token counts are filed under."""
+    return f"{ask.counter.name}/{ask.target}/{DERIVATION}"
+
+
+def cost_of(message: Message, ask: Ask) -> int:
+    """Raw tokens of a message on the target, less the reasoning that only another API would take back."""
+    parts = tuple(p for p in message.parts if not isinstance(p, Reasoning) or p.origin == ask.target)
+    heard = message if len(parts) == len(message.parts) else message.model_copy(update={"parts": parts})
+    return message_tokens(heard, ask.counter, family(ask.target))
+
+
+def family(target: str) -> str:
+    """Whose rule for media holds."""
+    return target if target in ("anthropic", "gemini") else "openai"
+
+
+def _notes(source: Source) -> list[Item]:
+    """A line for each failed attempt, unless the summary tells of it."""
+    told = set(source.epoch.covered.beside) if source.epoch else set()
+    items = []
+    for note in source.notes:
+        if note.nodes[0] not in told:
+            home = source.trail.home.get(note.anchor)
+            turn = -1 if home is None else source.trail.units[home].turn
+            form = _form((Message.of("user", note.text),))
+            reason = "a failed attempt, told in one line"
+            items.append(Item("dead_end", note.nodes, (form,), turn=turn, reason=reason, fixed=True))
+    return items
 
 
 def words_now(source: Source, ask: Ask) -> str:
     """What the user says now: the input, else the newest user message if the path ends with it."""
     if ask.input is not None:
         return said(ask.input)
-    for node in reversed(source.path):
+    for node in reversed(source.trail.nodes):
         if node.role == "user":
             return said(node.message)
         if node.role not in ("state", "note"):
@@ -213,11 +245,11 @@ def said(message: Message) -> str:
     return "\n".join(text for text in texts if text)
 
 
-def places(source: Source) -> dict[str, float]:
+def places(source: Source) -> Mapping[str, float]:
     """Where each node stands on the path; a dead end stands just after its anchor."""
-    found: dict[str, float] = {node.id: float(index) for index, node in enumerate(source.path)}
+    beside: dict[str, float] = {}
     for order, note in enumerate(source.notes):
-        anchor = found.get(note.anchor, -1.0)
+        anchor = source.trail.places.get(note.anchor, -1.0)
         for node in note.nodes:
-            found.setdefault(node, anchor + (order + 1) / (len(source.notes) + 2))
-    return found
+            beside.setdefault(node, anchor + (order + 1) / (len(source.notes) + 2))
+    return ChainMap(source.trail.places, beside)

@@ -310,7 +310,8 @@ class Tree:
         turns = []
         for row in reversed(self._database.turns(self._history.tree, limit=limit)):
             whole = self._database.turn(self._history.tree, row.seq)
-            report = memory.unpack(whole.data)["report"] if whole else {}
+            path = [node.id for node in self.path(row.node)] if row.node else []
+            report = memory.report_in(memory.unpack(whole.data)["report"], path) if whole else {}
             turns.append(Turn(row.seq, row.branch, row.node, row.at, row.payload_hash, report))
         return tuple(turns)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Container, Mapping, Sequence
 from typing import Any
 
 from ctxtree.deadends import Note, notes
@@ -10,6 +10,8 @@ from ctxtree.errors import AmbiguousRef, NotFound
 from ctxtree.model import Node
 from ctxtree.passes.condensers import first_line
 from ctxtree.store import Database
+from ctxtree.store.records import EpochRow
+from ctxtree.trail import Trail
 from ctxtree.tree import DeadEnd
 
 UNREAD = frozenset({"source", "usage"})
@@ -25,22 +27,45 @@ class History:
     def __init__(self, database: Database, tree: int) -> None:
         self.database, self.tree = database, tree
         self._path: tuple[Node, ...] = ()
+        self._places: dict[str, int] = {}
+        self._trail = Trail()
+        self._version = self._trailed = 0
         self._marks: dict[str, dict[str, Any]] = {}
+        self._statuses: dict[str, dict[str, Any]] = {}
         self._seen = 0
         self._beside: dict[str, Node] = {}
         self._counts: dict[str, dict[str, int]] = {}
+        self._looked: dict[str, int] = {}
+        self._epochs: dict[str, list[EpochRow]] = {}
 
     def path(self, head: str | None) -> tuple[Node, ...]:
         """Root to `head`. Cost: what is new since the last call, if that path is a part of this one."""
         if head is None:
             return ()
-        known = {node.id: index for index, node in enumerate(self._path)} if self._path else {}
-        if head in known:
-            return self._path[: known[head] + 1]
-        if self._path and self._extends(head):
-            return self._path
-        self._path = self.database.path(self.tree, head)
+        if head in self._places:
+            return self._path if head == self._path[-1].id else self._path[: self._places[head] + 1]
+        if not (self._path and self._extends(head)):
+            self._path, self._places = (), {}
+            self._remember(self.database.path(self.tree, head))
         return self._path
+
+    def trail(self, head: str | None) -> Trail:
+        """The path to `head` with what follows from it and its marks. Cost: what is new, as for `path`."""
+        path, marks, kept = self.path(head), self.marks(), self._trail
+        done = len(kept.nodes)
+        grown = done <= len(path) and (not done or kept.nodes[-1].id == path[done - 1].id)
+        if not grown or self._trailed != self._version:
+            fresh = Trail(path, marks)
+            if path is self._path:
+                self._trail, self._trailed = fresh, self._version
+            return fresh
+        kept.extend(path[done:])
+        return kept
+
+    def _remember(self, nodes: Sequence[Node]) -> None:
+        start = len(self._path)
+        self._path = (*self._path, *nodes)
+        self._places.update((node.id, start + at) for at, node in enumerate(nodes))
 
     def _extends(self, head: str) -> bool:
         """True if `head` lies a few nodes below the remembered path, which then runs to it."""
@@ -53,30 +78,43 @@ class History:
             above.append(node)
             current = node.parent
             if current == last:
-                self._path = (*self._path, *reversed(above))
+                self._remember(above[::-1])
                 return True
         return False
 
     def extend(self, nodes: tuple[Node, ...]) -> None:
         """Remember nodes that were just appended, if they continue the remembered path."""
         if nodes and (self._path[-1].id if self._path else None) == nodes[0].parent:
-            self._path = (*self._path, *nodes)
+            self._remember(nodes)
 
     def marks(self) -> Mapping[str, Mapping[str, Any]]:
         """Node id -> mark name -> newest value. Cost: the marks that are new."""
         for row in self.database.marks(self.tree, after=self._seen):
             self._seen = max(self._seen, row.seq)
             if row.name not in UNREAD:
+                self._version += 1
                 self._marks.setdefault(row.node, {})[row.name] = row.value
+            if row.name == "status":
+                self._statuses[row.node] = row.value or {}
         return self._marks
 
-    def counts(self, key: str, path: tuple[Node, ...]) -> Mapping[str, int]:
-        """Token counts under `key` of the nodes of a path that have one. Each is read once."""
+    def counts(self, key: str, path: Sequence[Node]) -> Mapping[str, int]:
+        """Token counts under `key` of the nodes of a path that have one. Each is looked for once."""
         held = self._counts.setdefault(key, {})
-        unknown = [node.id for node in path if node.id not in held]
+        start = self._looked.get(key, 0)
+        if start > len(path) or (start and path[start - 1].id not in held):
+            start = 0
+        unknown = [node.id for node in path[start:] if node.id not in held]
         if unknown:
             held.update(self.database.counts(self.tree, key, unknown))
+        self._looked[key] = len(path)
         return held
+
+    def epoch(self, key: str, places: Mapping[str, float]) -> EpochRow | None:
+        """The newest epoch under `key` on a path. Cost: those that are new in the store."""
+        held = self._epochs.setdefault(key, [])
+        held += self.database.epochs(self.tree, key, after=held[-1].seq if held else 0)
+        return next((row for row in reversed(held) if row.node in places), None)
 
     def keep_counts(self, key: str, counts: Mapping[str, int]) -> None:
         self._counts.setdefault(key, {}).update(counts)
@@ -90,15 +128,14 @@ class History:
             self._beside[identity] = found
         return self._beside[identity]
 
-    def dead_ends(self, path: tuple[Node, ...]) -> tuple[DeadEnd, ...]:
+    def dead_ends(self, on_path: Container[str]) -> tuple[DeadEnd, ...]:
         """Failed attempts that left this path, in the order in which they were marked.
 
         An attempt that was only abandoned, without a reason, tells nothing and is not among them.
         """
-        on_path = {node.id for node in path}
         found: dict[str, DeadEnd] = {}
-        for identity, held in self.marks().items():
-            status = held.get("status") or {}
+        self.marks()
+        for identity, status in self._statuses.items():
             told = status.get("status") == "failed" or (
                 status.get("status") == "abandoned" and status.get("reason")
             )
@@ -109,7 +146,7 @@ class History:
         inner = {node.id for dead_end in found.values() for node in dead_end.nodes[:-1]}
         return tuple(dead_end for identity, dead_end in found.items() if identity not in inner)
 
-    def _attempt(self, identity: str, on_path: set[str]) -> tuple[str, tuple[Node, ...]] | None:
+    def _attempt(self, identity: str, on_path: Container[str]) -> tuple[str, tuple[Node, ...]] | None:
         nodes: list[Node] = []
         current: str | None = identity
         while current is not None and current not in on_path:
@@ -122,9 +159,9 @@ class History:
             return None
         return current or "", tuple(reversed(nodes))
 
-    def notes(self, path: tuple[Node, ...]) -> tuple[Note, ...]:
+    def notes(self, on_path: Container[str]) -> tuple[Note, ...]:
         """The lines that a model is told of those attempts."""
-        return notes(self.dead_ends(path), first_line)
+        return notes(self.dead_ends(on_path), first_line)
 
     def resolve(self, ref: str, head: str | None) -> str | None:
         """A reference as a node id: HEAD, HEAD~2, branch, label, full id, unique prefix; None for an empty HEAD."""

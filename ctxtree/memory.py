@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import json
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from ctxtree.model import canonical, digest
-from ctxtree.plan import Epoch, Line, Summary
+from ctxtree.plan import Covered, Epoch, Line, Summary
+from ctxtree.report import Report
 
 
 def pack(value: Any) -> bytes:
@@ -28,26 +29,22 @@ def summary_out(summary: Summary) -> bytes:
     lines = [[line.kind, line.text, list(line.nodes), line.weight] for line in summary.lines]
     return pack(
         {"key": summary.key, "lines": lines, "text": summary.text, "tokens": summary.tokens,
-         "depth": summary.depth, "by": summary.by, "covered": list(summary.covered)}
+         "depth": summary.depth, "by": summary.by}
     )  # fmt: skip
 
 
 def summary_in(data: bytes) -> Summary:
     held = unpack(data)
     lines = tuple(Line(kind, text, tuple(nodes), weight) for kind, text, nodes, weight in held["lines"])
-    return Summary(
-        held["key"], tuple(held["covered"]), lines, held["text"], held["tokens"], held["depth"], held["by"]
-    )
+    return Summary(held["key"], (), lines, held["text"], held["tokens"], held["depth"], held["by"])
 
 
-def epoch_out(epoch: Epoch, path: Sequence[str]) -> bytes:
-    places = {node: index for index, node in enumerate(path)}
-    inside = sorted(places[node] for node in epoch.covered if node in places)
+def epoch_out(epoch: Epoch, places: Mapping[str, float]) -> bytes:
     return pack(
         {
-            "levels": sorted([places[node], level] for node, level in epoch.levels.items()),
-            "covered": runs(inside),
-            "beside": [node for node in epoch.covered if node not in places],
+            "levels": sorted([int(places[node]), level] for node, level in epoch.levels.items()),
+            "covered": [list(run) for run in epoch.covered.runs],
+            "beside": list(epoch.covered.beside),
             "summary": epoch.summary.key if epoch.summary else None,
             "available": epoch.available,
         }
@@ -55,28 +52,53 @@ def epoch_out(epoch: Epoch, path: Sequence[str]) -> bytes:
 
 
 def epoch_in(
-    data: bytes, node: str, key: str, path: Sequence[str], summaries: Mapping[str, Summary]
+    data: bytes, node: str, key: str, path: Sequence[str], summary: Callable[[str], Summary | None]
 ) -> Epoch:
     held = unpack(data)
-    covered = [path[place] for first, last in held["covered"] for place in range(first, last + 1)]
+    covered = Covered(tuple((first, last) for first, last in held["covered"]), tuple(held["beside"]))
     levels = {path[place]: level for place, level in held["levels"]}
-    summary = summaries.get(held["summary"] or "")
-    return Epoch(node, key, levels, (*covered, *held["beside"]), summary, held["available"])
+    told = summary(held["summary"]) if held["summary"] else None
+    return Epoch(node, key, levels, covered, told, held["available"])
 
 
-def summary_key(data: bytes) -> str | None:
-    """The key of the summary that a stored epoch uses."""
-    return unpack(data)["summary"]  # type: ignore[no-any-return]
+def report_out(report: Report, places: Mapping[str, float]) -> dict[str, Any]:
+    """The report with its nodes as runs of places on the path; ids stay for what stands beside it."""
+    data = report.model_dump(
+        mode="json", exclude={"path": {"nodes"}, "items": {"__all__": {"nodes"}}, "compaction": {"covered"}}
+    )
+    for told, item in zip(data["items"], report.items, strict=True):
+        told["nodes"] = _folded(item.nodes, places)
+    if report.compaction is not None:
+        data["compaction"]["covered"] = _folded(report.compaction.covered, places)
+    return data
 
 
-def runs(places: Sequence[int]) -> list[list[int]]:
-    """Sorted positions as [first, last] runs."""
-    found: list[list[int]] = []
-    for place in places:
-        if found and found[-1][1] == place - 1:
-            found[-1][1] = place
+def report_in(data: dict[str, Any], path: Sequence[str]) -> dict[str, Any]:
+    """What `report_out` gave, with the ids again; `path` is the one that was compiled."""
+    items = [{**item, "nodes": _unfolded(item["nodes"], path)} for item in data["items"]]
+    compaction = data["compaction"]
+    if compaction is not None:
+        compaction = {**compaction, "covered": _unfolded(compaction["covered"], path)}
+    return {**data, "items": items, "compaction": compaction, "path": {**data["path"], "nodes": list(path)}}
+
+
+def _folded(nodes: Sequence[str], places: Mapping[str, float]) -> list[list[int] | str]:
+    found: list[list[int] | str] = []
+    for node in nodes:
+        place, last = places.get(node), found[-1] if found else None
+        if place is None:
+            found.append(node)
+        elif isinstance(last, list) and last[1] == place - 1:
+            last[1] = int(place)
         else:
-            found.append([place, place])
+            found.append([int(place), int(place)])
+    return found
+
+
+def _unfolded(folded: Sequence[list[int] | str], path: Sequence[str]) -> list[str]:
+    found: list[str] = []
+    for one in folded:
+        found += [one] if isinstance(one, str) else path[one[0] : one[1] + 1]
     return found
 
 

@@ -6,9 +6,11 @@ removed from it, so the report can say of every node what became of it and why.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from itertools import chain
 from typing import Literal, Protocol
 
 from ctxtree.model import Message
@@ -187,8 +189,43 @@ class Hole:
     """A summary that is wanted: `nodes` fall out now, `covered` is all that it has to stand for."""
 
     nodes: tuple[str, ...]
-    covered: tuple[str, ...]
+    covered: Covered
     max_tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class Covered:
+    """The nodes that a summary stands for: runs of places on the path (first, last), and dead ends beside it."""
+
+    runs: tuple[tuple[int, int], ...] = ()
+    beside: tuple[str, ...] = ()
+
+    @property
+    def size(self) -> int:
+        """How many nodes of the path."""
+        return sum(last - first + 1 for first, last in self.runs)
+
+    def __len__(self) -> int:
+        return self.size + len(self.beside)
+
+    def holds(self, place: float) -> bool:
+        at = bisect_right(self.runs, place, key=lambda run: run[0]) - 1
+        return at >= 0 and place <= self.runs[at][1]
+
+    def ids(self, path: Sequence[str]) -> tuple[str, ...]:
+        """The nodes themselves, in the order of the path."""
+        inside = [path[first : last + 1] for first, last in self.runs]
+        return (*chain.from_iterable(inside), *self.beside)
+
+    def joined(self, places: Iterable[int], beside: Sequence[str]) -> Covered:
+        """With more nodes of the path, and more dead ends."""
+        runs: list[list[int]] = []
+        for first, last in sorted([*self.runs, *((place, place) for place in places)]):
+            if runs and runs[-1][1] >= first - 1:
+                runs[-1][1] = max(last, runs[-1][1])
+            else:
+                runs.append([first, last])
+        return Covered(tuple((first, last) for first, last in runs), (*self.beside, *beside))
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,7 +239,7 @@ class Epoch:
     node: str
     key: str
     levels: Mapping[str, Level]
-    covered: tuple[str, ...]
+    covered: Covered
     summary: Summary | None = None
     available: int = 0
 
@@ -222,7 +259,8 @@ class Plan:
 
     `limit` is what the request may cost and `available` what history, facts, retrieved texts,
     notes and summary share of it, in raw tokens. `aim` is what a compaction takes them down to
-    (0: no compaction in this compile).
+    (0: no compaction in this compile). `behind` nodes of the path stand in the summary alone and have
+    no item; `nodes` counts all of them.
     """
 
     items: tuple[Item, ...]
@@ -233,6 +271,8 @@ class Plan:
     available: int = 0
     aim: int = 0
     query: str = ""
+    behind: int = 0
+    nodes: int = 0
     hole: Hole | None = None
     value: float = 0.0
     bound: float = 0.0

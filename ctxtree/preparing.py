@@ -5,16 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from ctxtree.gather import Ask, Source, gather, words_now
-from ctxtree.model import Message, Reasoning, canonical, digest
+from ctxtree.gather import DERIVATION, Ask, Source, cost_of, count_key, gather, words_now
+from ctxtree.model import Node, canonical, digest
 from ctxtree.passes.condense import Condense
 from ctxtree.passes.measure import Measure
 from ctxtree.plan import HISTORY, Item, Pass, Plan, Settings
 from ctxtree.render import target
-from ctxtree.tokens import REPLY_TOKENS, message_tokens
-
-DERIVATION = 1
-"""Version of everything that is derived from nodes; a new one makes new epochs, summaries and counts."""
+from ctxtree.tokens import REPLY_TOKENS
 
 FIXED = frozenset({"system", "tools", "state", "input"})
 """Kinds that are paid for before anything is shared."""
@@ -23,15 +20,37 @@ FIXED = frozenset({"system", "tools", "state", "input"})
 def prepared(source: Source, ask: Ask, taken: int, recall_ids: bool) -> Plan:
     """The plan before any choice. `taken` is kept back from what is available, in raw tokens."""
     limit = raw_limit(ask)
+    items = gather(source, ask)
     plan = Plan(
-        items=gather(source, ask), budget=ask.budget, policy=ask.policy, counter=ask.counter,
-        limit=limit, query=words_now(source, ask),
+        items=items, budget=ask.budget, policy=ask.policy, counter=ask.counter,
+        limit=limit, query=words_now(source, ask), nodes=len(source.trail.nodes),
+        behind=_behind(items, source),
     )  # fmt: skip
-    plan = run(plan, (Measure(source.counts, lambda message: cost_of(message, ask)),), path_of(source))
+    plan = run(plan, (Measure(lambda message: cost_of(message, ask)),))
     plan = plan.with_items([_with_tools(item, ask) for item in plan.items])
     available = limit - fixed_tokens(plan) - REPLY_TOKENS - taken
     plan = replace(plan, available=available, aim=int(ask.budget.low * available))
-    return settled(_shared(plan), ask, recall_ids)
+    return settled(_shared(plan), source, ask, recall_ids)
+
+
+def _behind(items: Sequence[Item], source: Source) -> int:
+    """Nodes of the path that only the summary stands for."""
+    told = next((len(item.nodes) for item in items if item.kind == "summary"), 0)
+    return told - len(source.epoch.covered.beside) if source.epoch else 0
+
+
+def counted(source: Source, ask: Ask) -> dict[str, int]:
+    """The tokens of those nodes of the path that were never counted. Cost: what is new on the path."""
+    fresh: dict[str, int] = {}
+
+    def size(node: Node) -> int:
+        known = source.counts.get(node.id)
+        if known is None:
+            known = fresh[node.id] = cost_of(node.message, ask)
+        return known
+
+    source.trail.tokens(count_key(ask), size)
+    return fresh
 
 
 def raw_limit(ask: Ask) -> int:
@@ -46,23 +65,6 @@ def billed(tokens: int, ask: Ask) -> int:
     return -int(-tokens * factor // 1)
 
 
-def cost_of(message: Message, ask: Ask) -> int:
-    """Raw tokens of a message on the target, less the reasoning that only another API would take back."""
-    parts = tuple(p for p in message.parts if not isinstance(p, Reasoning) or p.origin == ask.target)
-    heard = message if len(parts) == len(message.parts) else message.model_copy(update={"parts": parts})
-    return message_tokens(heard, ask.counter, family(ask.target))
-
-
-def family(target: str) -> str:
-    """Whose rule for media holds."""
-    return target if target in ("anthropic", "gemini") else "openai"
-
-
-def count_key(ask: Ask) -> str:
-    """What stored token counts are filed under."""
-    return f"{ask.counter.name}/{ask.target}/{DERIVATION}"
-
-
 def epoch_key(ask: Ask) -> str:
     """Compactions are shared only by compiles that agree in all of this."""
     agreed = {
@@ -70,10 +72,6 @@ def epoch_key(ask: Ask) -> str:
         "budget": ask.budget.model_dump(mode="json"), "version": DERIVATION,
     }  # fmt: skip
     return digest("epoch", canonical(agreed))
-
-
-def path_of(source: Source) -> list[str]:
-    return [node.id for node in source.path]
 
 
 def history(plan: Plan) -> int:
@@ -98,25 +96,26 @@ def is_user(item: Item) -> bool:
     return item.kind == "message" and bool(item.forms) and item.forms[0].messages[0].role == "user"
 
 
-def run(plan: Plan, passes: Sequence[Pass], path: Sequence[str]) -> Plan:
+def run(plan: Plan, passes: Sequence[Pass]) -> Plan:
     """Apply the passes; after each, every node of the path must still stand in exactly one item."""
     for step in passes:
         plan = step(plan)
         plan = replace(plan, steps=(*plan.steps, type(step).__name__))
-        _verify(plan, path, type(step).__name__)
+        _verify(plan, type(step).__name__)
     return plan
 
 
-def _verify(plan: Plan, path: Sequence[str], step: str) -> None:
-    seen: dict[str, int] = {}
+def _verify(plan: Plan, step: str) -> None:
+    held = 0
+    seen: set[str] = set()
     for item in plan.items:
         if item.kind in ("recall", "summary", "dead_end"):
             continue
-        for node in item.nodes:
-            seen[node] = seen.get(node, 0) + 1
+        held += len(item.nodes)
+        seen.update(item.nodes)
         if item.pinned and item.forms and item.chosen < 0:
             raise AssertionError(f"{step} lost a pinned item of {len(item.nodes)} nodes")
-    if len(seen) != len(path) or any(seen.get(node) != 1 for node in path):
+    if held != len(seen) or held + plan.behind != plan.nodes:
         raise AssertionError(f"{step} does not account for every node exactly once")
 
 
@@ -144,14 +143,14 @@ def _shared(plan: Plan) -> Plan:
     return plan.with_items(items)
 
 
-def settled(plan: Plan, ask: Ask, recall_ids: bool) -> Plan:
+def settled(plan: Plan, source: Source, ask: Ask, recall_ids: bool) -> Plan:
     """Items that an epoch shortened, in that form again: a pure function of the item and the policy."""
     short = [
         i for i, item in enumerate(plan.items) if item.chosen == 0 and item.level in ("condensed", "stub")
     ]
     if not short:
         return plan
-    offered = condense(ask, recall_ids)(plan.with_items([plan.items[i] for i in short]))
+    offered = condense(source, ask, recall_ids)(plan.with_items([plan.items[i] for i in short]))
     items = list(plan.items)
     for i, item in zip(short, offered.items, strict=True):
         index = next(
@@ -161,10 +160,11 @@ def settled(plan: Plan, ask: Ask, recall_ids: bool) -> Plan:
     return plan.with_items(items)
 
 
-def condense(ask: Ask, recall_ids: bool) -> Condense:
+def condense(source: Source, ask: Ask, recall_ids: bool) -> Condense:
     return Condense(
-        tool_tokens=ask.policy.tool_tokens, recall=recall_ids, cost=lambda message: cost_of(message, ask)
-    )
+        tool_tokens=ask.policy.tool_tokens, recall=recall_ids, cost=lambda message: cost_of(message, ask),
+        made=source.trail.forms, key=count_key(ask),
+    )  # fmt: skip
 
 
 def reopened(plan: Plan) -> Plan:

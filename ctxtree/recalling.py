@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from ctxtree.bm25 import Index, relevance, sittings, smooth
+from ctxtree.bm25 import NEIGHBOURS, Index, Sittings, relevance, smooth
 from ctxtree.model import Message, texts
-from ctxtree.plan import HISTORY, Item
+from ctxtree.trail import Trail
 from ctxtree.words import Words
 
 REACH = 4_000
@@ -14,7 +14,7 @@ REACH = 4_000
 
 
 class Reader:
-    """Answers `relevance(items, query)`; remembers what it has read.
+    """Answers `relevance(trail, query)`; remembers what it has read.
 
     Statistics are those of the path alone (another branch never changes a score). Units that were read
     before are not read again: the cost of a call is what is new, plus the postings of the query.
@@ -22,29 +22,36 @@ class Reader:
 
     def __init__(self) -> None:
         self._words = Words()
-        self._index = Index()
-        self._read: list[tuple[str, ...]] = []
+        self._forget(None)
 
-    def __call__(self, items: Sequence[Item], query: str) -> Mapping[int, float]:
-        places = [i for i, item in enumerate(items) if item.kind in HISTORY and item.forms]
-        places.sort(key=lambda i: i)
-        self._extend([items[i] for i in places])
+    def __call__(self, trail: Trail, query: str) -> Mapping[int, float]:
+        if self._trail is not trail or self._revision != trail.revision:
+            self._forget(trail)
+        self._extend(trail)
+        size = len(self._units)
         asked = self._words.terms(query, reach=REACH)
-        groups = sittings(items[i].when for i in places)
-        together = self._index.group_scores(asked, groups) if len(set(groups)) > 1 else None
-        found = smooth(
-            self._index.scores(asked, upto=len(places)), len(places), (0.4, 0.2, 0.1), groups, together
-        )
-        shares = relevance(found, self._index.ideal(asked, upto=len(places)))
-        return {places[unit]: share for unit, share in shares.items()}
+        groups = self._sittings.numbers
+        together = self._index.group_scores(asked, groups) if size and groups[-1] else None
+        found = smooth(self._index.scores(asked), size, NEIGHBOURS, groups, together)
+        shares = relevance(found, self._index.ideal(asked))
+        return {self._units[at]: share for at, share in shares.items()}
 
-    def _extend(self, items: Sequence[Item]) -> None:
-        keys = [item.nodes for item in items]
-        if self._read[: len(keys)] != keys[: len(self._read)]:
-            self._index, self._read = Index(), []
-        for item, key in zip(items[len(self._read) :], keys[len(self._read) :], strict=True):
-            self._index.add(self._words.terms(_text(item.forms[0].messages), reach=REACH))
-            self._read.append(key)
+    def _forget(self, trail: Trail | None) -> None:
+        self._trail, self._revision = trail, trail.revision if trail else 0
+        self._index, self._sittings = Index(), Sittings()
+        self._units: list[int] = []
+        self._next = 0
+
+    def _extend(self, trail: Trail) -> None:
+        """Read the units that are new. The last one may still grow and is shown in any case: it waits."""
+        for index in range(self._next, len(trail.units) - 1):
+            unit = trail.units[index]
+            if unit.kind in ("user", "exchange", "note"):
+                text = _text([node.message for node in unit.nodes])
+                self._index.add(self._words.terms(text, reach=REACH))
+                self._sittings.add(unit.nodes[0].created_at)
+                self._units.append(index)
+            self._next = index + 1
 
 
 def _text(messages: Sequence[Message]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 
 from ctxtree.compaction import Compaction
-from ctxtree.gather import Ask, Source
+from ctxtree.gather import Ask, Source, count_key, size_of
 from ctxtree.plan import Epoch, Item, Plan, Rendered
 from ctxtree.preparing import billed, fixed_tokens, history
 from ctxtree.report import (
@@ -56,8 +56,8 @@ def report_of(
     """The report, and the alert thresholds that have fired on this branch since its last compaction."""
     items = _items(plan, rendered)
     alerts, fired = _alerts(plan, source, story)
-    path = tuple(node.id for node in source.path)
-    spent = sum(source.counts.get(node, 0) for node in path)
+    path = source.trail.ids
+    spent = source.trail.tokens(count_key(ask), lambda node: size_of(node, source, ask))
     report = Report(
         target=ask.target, tokens=rendered.tokens, counter=_counter(rendered, ask),
         budget=_budget(plan, items, rendered, ask), items=items, path=PathReport(nodes=path, tokens=spent),

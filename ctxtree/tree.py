@@ -50,63 +50,6 @@ def effective(marks: Sequence[Mark]) -> dict[str, dict[str, Any]]:
     return held
 
 
-def units(path: Sequence[Node], marks: Marks) -> tuple[Unit, ...]:
-    """The path as units, in the order of their first nodes; each node stands in exactly one.
-
-    A result joins the newest exchange that still waits for its call id, wherever on the path
-    it was recorded; one that no call waits for stands alone. Cost: one step a node.
-    """
-    building: list[tuple[UnitKind, list[Node], int, str]] = []
-    waiting: dict[str, list[int]] = {}
-    turn, spoken = -1, False
-    slot = _system_slot(path, marks)
-    for node in path:
-        kind, reason = _kind(node, marks.get(node.id, {}), spoken, slot)
-        if kind == "user":
-            turn += 1
-        spoken = spoken or kind in ("user", "exchange")
-        if kind == "exchange" and node.role == "tool":
-            home = _home(node, waiting)
-            if home is not None:
-                building[home][1].append(node)
-                continue
-        building.append((kind, [node], turn, reason))
-        for call in node.message.calls if kind == "exchange" else ():
-            waiting.setdefault(call.id, []).append(len(building) - 1)
-    return tuple(Unit(kind, tuple(nodes), turn, reason) for kind, nodes, turn, reason in building)
-
-
-def _home(node: Node, waiting: dict[str, list[int]]) -> int | None:
-    homes = [waiting[result.call_id].pop() for result in node.message.results if waiting.get(result.call_id)]
-    return max(homes, default=None)
-
-
-def _kind(node: Node, marks: Mapping[str, Any], spoken: bool, slot: str | None) -> tuple[UnitKind, str]:
-    if marks.get("erased"):
-        return "hidden", "erased"
-    if marks.get("hidden"):
-        return "hidden", "marked hidden"
-    role = node.role
-    if role in ("system", "developer"):
-        if marks.get("slot") and node.id != slot:
-            return "hidden", "a newer system prompt took its place"
-        return "system", "" if not spoken or node.id == slot else "said during the conversation"
-    if role == "user":
-        return "user", ""
-    if role == "state":
-        return "state", ""
-    if role == "note":
-        return "note", ""
-    if role == "assistant" and is_blank(node) and marks.get("stop") in ("error", "aborted"):
-        return "hidden", f"ended in {marks['stop']} without a word"
-    return "exchange", ""
-
-
-def _system_slot(path: Sequence[Node], marks: Marks) -> str | None:
-    slots = [node.id for node in path if marks.get(node.id, {}).get("slot")]
-    return slots[-1] if slots else None
-
-
 def is_blank(node: Node) -> bool:
     """True if the message has no call, no result, no media and no visible text."""
     for part in node.message.parts:

@@ -50,7 +50,7 @@ def test_a_finished_request_is_told_with_its_outcome_or_not_at_all() -> None:
             assert blocks[-1] == "Now write release notes."
             words = json.dumps(payload, ensure_ascii=False)
             if "Deploy v1" in words:
-                assert "Deployed v1 to staging." in words or '"Deploy v1 to staging.\\" → …' in words
+                assert "Deployed v1 to staging." in words or '"Deploy v1 to staging.\\" →' in words
 
 
 def test_reasoning_never_stands_without_its_message() -> None:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ctxtree.bm25 import Index, relevance, sittings, smooth
+from ctxtree.bm25 import Index, Sittings, relevance, smooth
 
 UNITS = st.lists(st.lists(st.sampled_from("abcdef"), max_size=6), max_size=12)
 QUERY = st.lists(st.sampled_from("abcdefg"), max_size=4)
@@ -86,8 +86,8 @@ def test_a_sitting_ends_with_an_hour_of_silence() -> None:
         start + timedelta(hours=3),
         start + timedelta(hours=2),
     ]
-    assert sittings(times) == [0, 0, 0, 1, 1]
+    assert Sittings(times).numbers == [0, 0, 0, 1, 1]
 
 
 def test_times_with_and_without_a_zone_may_mix() -> None:
-    assert sittings([datetime(2024, 1, 1), datetime(2024, 1, 1, 5, tzinfo=UTC), None]) == [0, 1, 1]
+    assert Sittings([datetime(2024, 1, 1), datetime(2024, 1, 1, 5, tzinfo=UTC), None]).numbers == [0, 1, 1]

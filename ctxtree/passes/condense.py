@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field, replace
 
 from ctxtree.model import Message
@@ -30,13 +30,16 @@ class Condense:
     Fidelity: full 1, condensed 0.6 + 0.3 * sqrt(share of the tokens kept), because the most telling comes
     first; stub 0.15. Items are read from the newest; once the cheapest forms of those read cost over
     twice what is available, older ones are offered stubs only (with `every`, all levels for all items).
-    `cost` counts a message as the plan's own figures do; `message_tokens` without it.
+    `cost` counts a message as the plan's own figures do; `message_tokens` without it. `made` remembers the
+    forms of each item, by its nodes and all that they follow from; `key` names the way of counting.
     """
 
     tool_tokens: int = 200
     recall: bool = True
     every: bool = False
     cost: Callable[[Message], int] | None = field(default=None, repr=False, compare=False)
+    made: dict[Hashable, tuple[Form, ...]] | None = field(default=None, repr=False, compare=False)
+    key: str = ""
 
     def __call__(self, plan: Plan) -> Plan:
         items = list(plan.items)
@@ -50,15 +53,24 @@ class Condense:
     def _offered(self, item: Item, counter: Counter, near: bool) -> Item:
         if not _may_cut(item) or not (near or item.kind == "exchange"):
             return item
+        is_open = bool(item.parts.get("open"))
+        mark = (item.nodes, item.kind, near, is_open, self.tool_tokens, self.recall, self.key)
+        known = self.made.get(mark) if self.made is not None else None
+        forms = self._forms(item, counter, near, is_open) if known is None else known
+        if self.made is not None and known is None:
+            self.made[mark] = forms
+        return replace(item, forms=forms) if len(forms) > 1 else item
+
+    def _forms(self, item: Item, counter: Counter, near: bool, is_open: bool) -> tuple[Form, ...]:
         full = item.forms[0]
-        cut = Cut(self.tool_tokens, counter, self.recall, bool(item.parts.get("open")))
+        cut = Cut(self.tool_tokens, counter, self.recall, is_open)
         sizes = part_sizes(full.messages, full.tokens, counter)
         forms = [full]
         if near:
             forms += self._shorter(item, forms[-1], sizes, cut, condensed_message)
         if item.kind == "exchange":
             forms += self._shorter(item, forms[-1], sizes, cut, stub_message)
-        return replace(item, forms=tuple(forms)) if len(forms) > 1 else item
+        return tuple(forms)
 
     def _shorter(
         self, item: Item, before: Form, sizes: Sequence[Sequence[int]], cut: Cut, shorten: Shorten

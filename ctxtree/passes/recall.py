@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from ctxtree.model import Message, Text
@@ -24,40 +24,33 @@ LARGEST = 0.5
 class Recall:
     """Fill `room` with the left-out exchanges that fit the query best, each as it was said.
 
-    `relevance` gives a score for items by index. A user message comes with its answer, in a few words if
-    the answer does not fit the query itself, so that no request stands without its outcome. First of all
-    come the questions of answers that are still there: what is nearest is never passed over for something
-    older.
+    `left` are the units that may come back, by their index on the path, `relevance` says how well they fit.
+    A user message comes with its answer (`answers`), in a few words if the answer does not fit the query
+    itself, so that no request stands without its outcome. First of all come the `questions` of answers that
+    are still there: what is nearest is never passed over for something older.
     """
 
     relevance: Mapping[int, float]
+    left: Mapping[int, Item]
+    questions: Sequence[int]
+    answers: Mapping[int, int]
     room: int
 
     def __call__(self, plan: Plan) -> Plan:
-        best = max(self.relevance.values(), default=0.0)
-        if self.room <= 0:
-            return plan
         taken: dict[int, float] = {}
-        room = self.room
-        for i in _questions(plan):
-            if plan.items[i].full_tokens > room:
-                return plan
-            room -= plan.items[i].full_tokens
-            taken[i] = self.relevance.get(i, 0.0)
-        ranked = sorted(
-            (
-                i
-                for i, score in self.relevance.items()
-                if score > 0 and score >= FLOOR * best and self._may(plan.items[i])
-            ),
-            key=lambda i: (-self.relevance[i], -i),
-        )
-        answers = _answers(plan)
         outcomes: dict[int, Form] = {}
-        for i in ranked:
-            item, answer = plan.items[i], answers.get(i, -1)
-            told = answer < 0 or answer in taken or answer in outcomes
-            outcome = None if told else _outcome(plan.items[answer], plan.counter)
+        room = self.room
+        for i in self.questions:
+            if i not in self.left:
+                continue
+            if self.left[i].full_tokens > room:
+                return plan
+            room -= self.left[i].full_tokens
+            taken[i] = self.relevance.get(i, 0.0)
+        for i in sorted(self.relevance.keys() & self.left.keys(), key=lambda i: (-self.relevance[i], -i)):
+            item, answer = self.left[i], self.answers.get(i, -1)
+            told = answer not in self.left or answer in taken or answer in outcomes
+            outcome = None if told else _outcome(self.left[answer], plan.counter)
             held = outcomes[i].tokens if i in outcomes else 0
             cost = item.full_tokens - held + (outcome.tokens if outcome else 0)
             if i in taken or cost > room or cost > max(LARGEST * self.room, 200):
@@ -68,38 +61,10 @@ class Recall:
             if outcome:
                 outcomes[answer] = outcome
         called = [
-            _outlined(plan.items[i], outcomes[i]) if i in outcomes else _called(plan.items[i], taken[i])
+            _outlined(self.left[i], outcomes[i]) if i in outcomes else _called(self.left[i], taken[i])
             for i in sorted(taken.keys() | outcomes.keys())
         ]
-        return replace(plan, items=(*plan.items, *called)) if called else plan
-
-    @staticmethod
-    def _may(item: Item) -> bool:
-        return item.level in ("summarized", "dropped") and bool(item.forms)
-
-
-def _questions(plan: Plan) -> list[int]:
-    """Left-out user messages whose answers are shown, newest first."""
-    answered = {item.turn for item in plan.items if item.kind == "exchange" and item.shown}
-    return [
-        i
-        for i, item in reversed(list(enumerate(plan.items)))
-        if item.kind == "message" and item.turn in answered and Recall._may(item)
-    ]
-
-
-def _answers(plan: Plan) -> dict[int, int]:
-    """For each left-out user message its first left-out answer."""
-    found: dict[int, int] = {}
-    asked: dict[int, int] = {}
-    for i, item in enumerate(plan.items):
-        if item.chosen >= 0 or not item.forms:
-            continue
-        if item.kind == "message":
-            asked[item.turn] = i
-        elif item.kind == "exchange" and item.turn in asked:
-            found.setdefault(asked[item.turn], i)
-    return found
+        return plan.with_items([*plan.items, *called]) if called else plan
 
 
 def _outcome(item: Item, counter: Counter) -> Form:

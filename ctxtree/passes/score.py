@@ -45,21 +45,22 @@ class Score:
     Other items, and parts of other names, stay as they are.
 
     `relevance` maps item indexes to shares from 0 to 1; without it `plan.query` is searched for.
-    The cost is linear in the text read (at most 4,000 characters of a message).
+    `read` remembers the telling terms of each item by its nodes.
+    The cost is linear in the text read (at most 4,000 characters of a message), once an item.
     """
 
     weights: Weights = field(default_factory=Weights)
     relevance: Mapping[int, float] | None = None
+    read: dict[tuple[str, ...], tuple[str, ...]] | None = field(default=None, repr=False, compare=False)
 
     def __call__(self, plan: Plan) -> Plan:
         places = [place for place, item in enumerate(plan.items) if _scored(item)]
         items = [plan.items[place] for place in places]
-        reads = ["\n".join(map(_read, item.forms[0].messages)) for item in items]
         ages = _ages(items)
-        fame = _references(reads)
+        fame = _references([self._terms(item) for item in items])
         asks = _asks(items)
-        found = self._relevance(plan.query, places, reads)
-        first = next((at for at, item in enumerate(items) if _user(item)), -1)
+        found = self._relevance(plan.query, places, items)
+        first = next((at for at, item in enumerate(items) if _user(item) and item.turn <= 0), -1)
         changed = list(plan.items)
         for at, (place, item) in enumerate(zip(places, items, strict=True)):
             parts = {
@@ -73,13 +74,21 @@ class Score:
             changed[place] = replace(item, score=weighted(parts, self.weights), parts={**item.parts, **parts})
         return plan.with_items(changed)
 
-    def _relevance(self, query: str, places: Sequence[int], reads: Sequence[str]) -> dict[int, float]:
+    def _terms(self, item: Item) -> tuple[str, ...]:
+        known = self.read.get(item.nodes) if self.read is not None else None
+        if known is None:
+            known = tuple(dict.fromkeys(_distinct(_whole(item))))
+            if self.read is not None:
+                self.read[item.nodes] = known
+        return known
+
+    def _relevance(self, query: str, places: Sequence[int], items: Sequence[Item]) -> dict[int, float]:
         if self.relevance is not None:
             return {at: self.relevance.get(place, 0.0) for at, place in enumerate(places)}
         if not query or not self.weights.relevance:
             return {}
         words = Words()
-        index = Index(words.terms(read) for read in reads)
+        index = Index(words.terms(_whole(item)) for item in items)
         asked = words.terms(query, reach=REACH)
         return relevance(smooth(index.scores(asked), len(index)), index.ideal(asked))
 
@@ -105,6 +114,10 @@ def _words(item: Item) -> str:
 
 def _ends(text: str) -> str:
     return text if len(text) <= 2 * REACH else f"{text[:REACH]}\n{text[-REACH:]}"
+
+
+def _whole(item: Item) -> str:
+    return "\n".join(map(_read, item.forms[0].messages))
 
 
 def _read(message: Message) -> str:
@@ -143,13 +156,13 @@ def _asks(items: Sequence[Item]) -> list[float]:
     return asks
 
 
-def _references(reads: Sequence[str]) -> list[float]:
+def _references(reads: Sequence[Sequence[str]]) -> list[float]:
     """How much of what each item says first is used later: x / (x + 2), repeats counting ever less."""
     owner: dict[str, int] = {}
     uses: dict[str, int] = {}
     weight = [0.0] * len(reads)
     for at, read in enumerate(reads):
-        for term in dict.fromkeys(_distinct(read)):
+        for term in read:
             if term not in owner:
                 owner[term] = at
                 uses[term] = 0

@@ -2,40 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from ctxtree.plan import Hole, Plan
+from ctxtree.plan import HISTORY, Covered, Hole, Plan
 
 
 @dataclass(frozen=True, slots=True)
 class Summarize:
     """Ask for one summary of everything that is left out, rolled forward from what `before` covers.
 
-    The dead ends whose place on the path falls out go with it, into "tried and failed". `order`
-    are the nodes of the path, so that the summary is told in time order. The summary may cost
+    The dead ends whose place on the path falls out go with it, into "tried and failed". `places` are
+    those of the nodes on the path, so that the summary is told in time order. The summary may cost
     `max_tokens` and always less than what it replaces.
     """
 
-    order: Sequence[str]
-    before: Sequence[str]
+    places: Mapping[str, float]
+    before: Covered
     max_tokens: int
-    anchors: dict[str, tuple[str, ...]]
+    anchors: Mapping[str, Sequence[str]]
 
     def __call__(self, plan: Plan) -> Plan:
-        left = {
-            node: item.full_tokens
-            for item in plan.items
-            if item.level == "summarized" and item.kind != "dead_end"
-            for node in item.nodes
-        }
-        followers = [node for anchor in self.order if anchor in left for node in self.anchors.get(anchor, ())]
-        covered = [node for node in self.order if node in left or node in set(self.before)]
-        covered += [node for node in followers if node not in set(covered)]
-        known = set(self.before)
-        fresh = tuple(node for node in covered if node not in known)
-        if not fresh:
+        out = [item for item in plan.items if item.level == "summarized" and item.kind in HISTORY]
+        left = sorted((node for item in out for node in item.nodes), key=lambda node: self.places[node])
+        if not left:
             return plan
-        source = sum(item.full_tokens for item in plan.items if item.level == "summarized")
-        cap = max(0, min(self.max_tokens, int(source * 0.9)))
-        return replace(plan, hole=Hole(fresh, tuple(covered), cap))
+        told = set(self.before.beside)
+        followers = [node for anchor in left for node in self.anchors.get(anchor, ()) if node not in told]
+        covered = self.before.joined((int(self.places[node]) for node in left), followers)
+        replaced = sum(item.full_tokens for item in (*out, *(i for i in plan.items if i.kind == "summary")))
+        cap = max(0, min(self.max_tokens, int(replaced * 0.9)))
+        return replace(plan, hole=Hole((*left, *followers), covered, cap))

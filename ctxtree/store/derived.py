@@ -75,9 +75,9 @@ class Derived(Transactions):
 
         self._write(work)
 
-    def epochs(self, tree: int, key: str) -> tuple[EpochRow, ...]:
-        """All epochs under a key, oldest first."""
-        query = _EPOCHS.where(epochs.c.tree == tree, epochs.c.key == name_in(key))
+    def epochs(self, tree: int, key: str, after: int = 0) -> tuple[EpochRow, ...]:
+        """The epochs under a key, oldest first; only those numbered above `after`."""
+        query = _EPOCHS.where(epochs.c.tree == tree, epochs.c.key == name_in(key), epochs.c.seq > after)
         rows = self._read(lambda connection: connection.execute(query.order_by(epochs.c.seq)).all())
         return tuple(self._epoch(row) for row in rows)
 
