@@ -6,6 +6,7 @@ import json
 import warnings
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ctxtree import billing, branching, compiling, exporting, facts, memory, syncing
@@ -292,17 +293,22 @@ class Tree:
         self, at: str | Node | None, budget: Budget | int, target: str, ask: dict[str, Any]
     ) -> tuple[Any, Any]:
         asked = compiling.asked(budget=budget, target=target, **ask)
-        asked = billing.calibrated(self._history, asked)
-        head = self._head if at is None else self._id(at)
-        branch = self._branch if head == self._head else ""
-        compiling.recollect(self._history, branch, self._desk)
-        known = [fact.text for fact in self.facts]
-        return asked, compiling.source_for(self._history, head, branch, known, asked, self._desk)
+
+        def read() -> tuple[Any, Any]:
+            held = billing.calibrated(self._history, asked)
+            head = self._head if at is None else self._id(at)
+            branch = self._branch if head == self._head else ""
+            compiling.recollect(self._history, branch, self._desk)
+            known = [fact.text for fact in self.facts]
+            return held, compiling.source_for(self._history, head, branch, known, held, self._desk)
+
+        return self._database.together(read, writing=False)
 
     def _finish(self, source: Any, asked: Any, made: Any, record: bool) -> Context:
         made = compiling.with_prefix(made, self._desk.print)
         if record:
-            compiling.keep(self._history, source, asked, made, self._desk)
+            keep = partial(compiling.keep, self._history, source, asked, made, self._desk)
+            self._database.together(keep, writing=True)
         return made.context  # type: ignore[no-any-return]
 
     def turns(self, limit: int | None = None) -> tuple[Turn, ...]:

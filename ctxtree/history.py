@@ -85,7 +85,10 @@ class History:
     def extend(self, nodes: tuple[Node, ...]) -> None:
         """Remember nodes that were just appended, if they continue the remembered path."""
         if nodes and (self._path[-1].id if self._path else None) == nodes[0].parent:
+            length = len(self._path)
             self._remember(nodes)
+            # Nobody has counted what was only now stored: it is not looked for.
+            self._looked = {key: len(self._path) if at == length else at for key, at in self._looked.items()}
 
     def marks(self) -> Mapping[str, Mapping[str, Any]]:
         """Node id -> mark name -> newest value. Cost: the marks that are new."""
@@ -102,7 +105,7 @@ class History:
         """Token counts under `key` of the nodes of a path that have one. Each is looked for once."""
         held = self._counts.setdefault(key, {})
         start = self._looked.get(key, 0)
-        if start > len(path) or (start and path[start - 1].id not in held):
+        if start > len(path) or path is not self._trail.nodes:
             start = 0
         unknown = [node.id for node in path[start:] if node.id not in held]
         if unknown:

@@ -24,10 +24,14 @@ class Reader:
         self._words = Words()
         self._forget(None)
 
-    def __call__(self, trail: Trail, query: str) -> Mapping[int, float]:
+    def read(self, trail: Trail) -> None:
+        """Read what is new."""
         if self._trail is not trail or self._revision != trail.revision:
             self._forget(trail)
         self._extend(trail)
+
+    def __call__(self, trail: Trail, query: str) -> Mapping[int, float]:
+        self.read(trail)
         size = len(self._units)
         asked = self._words.terms(query, reach=REACH)
         groups = self._sittings.numbers

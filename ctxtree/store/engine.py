@@ -42,6 +42,7 @@ class Transactions:
         self._engine = dialects.make_engine(self.url, sync)
         self._memory = dialects.is_memory(self.url)
         self._lock = threading.Lock()
+        self._joined = threading.local()
         self._pid = os.getpid()
         self._compiled: dict[str, Compiled] = {}
         self._closed = False
@@ -50,8 +51,27 @@ class Transactions:
         """Creates or migrates the tables where that is needed."""
         self._patiently(lambda: migrate.prepare(self._engine, self.place, target))
 
+    def together(self, work: Callable[[], T], writing: bool) -> T:
+        """What `work` returns; every call of this thread inside it is a part of one transaction.
+
+        Nothing of it is kept if it raises. It may be run again if others hold the database.
+        """
+        self._check_process()
+
+        def joined(connection: Connection) -> T:
+            self._joined.connection = connection
+            try:
+                return work()
+            finally:
+                self._joined.connection = None
+
+        return self._write(joined) if writing else self._read(joined)
+
     def _read(self, work: Callable[[Connection], T]) -> T:
         """What `work` returns, from one snapshot."""
+        current = getattr(self._joined, "connection", None)
+        if current is not None:
+            return work(current)
         self._check_process()
         gate: AbstractContextManager[Any] = self._lock if self._memory else nullcontext()
         with gate:
@@ -59,6 +79,9 @@ class Transactions:
 
     def _write(self, work: Callable[[Connection], T]) -> T:
         """What `work` returns, once it is durable; an exception in it leaves nothing behind."""
+        current = getattr(self._joined, "connection", None)
+        if current is not None:
+            return work(current)
         self._check_process()
         with self._lock:
             return self._run(work, writing=True)
