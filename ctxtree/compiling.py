@@ -99,7 +99,7 @@ def source_for(
     """Everything that the store holds for this path and this ask."""
     trail = history.trail(head)
     if ask.policy.recall:
-        desk.reader.read(trail)  # a little at each turn, so that no turn has to read all that came before it
+        desk.reader.follow(trail)
     if is_function(ask):  # two functions have one name: nothing that is kept under it may be used
         trail = Trail(trail.nodes, trail.marks)
     return Source(

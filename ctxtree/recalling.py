@@ -9,6 +9,9 @@ from ctxtree.model import Message, texts
 from ctxtree.trail import Trail
 from ctxtree.words import Words
 
+FEW = 64
+"""Units that are read ahead of a question."""
+
 REACH = 4_000
 """Characters read of each unit, from both ends."""
 
@@ -23,6 +26,13 @@ class Reader:
     def __init__(self) -> None:
         self._words = Words()
         self._forget(None)
+
+    def follow(self, trail: Trail) -> None:
+        """Read what is new, if it is little: so that no later turn has to read all that came before it."""
+        if self._trail is trail and len(trail.units) - self._next > FEW:
+            return
+        if self._trail is trail or len(trail.units) <= FEW:
+            self.read(trail)
 
     def read(self, trail: Trail) -> None:
         """Read what is new."""
