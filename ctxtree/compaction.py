@@ -9,7 +9,7 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from ctxtree import summarizers
-from ctxtree.gather import DERIVATION, Ask, Source
+from ctxtree.gather import DERIVATION, Ask, Source, asked_at
 from ctxtree.model import canonical, digest
 from ctxtree.passes.score import Score
 from ctxtree.passes.select import Select
@@ -21,8 +21,8 @@ from ctxtree.trail import Trail
 
 Filled = tuple[Summary, tuple[Signal, ...]]
 
-Relevance = Callable[[Trail, str], Mapping[int, float]]
-"""A path and what is asked now -> from 0 to 1 how well each unit that fits does, by index."""
+Relevance = Callable[[Trail, str, int], Mapping[int, float]]
+"""A path, what is asked, and before which unit -> from 0 to 1 how well each unit that fits does, by index."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +98,7 @@ def compact(
 
 def _chosen(plan: Plan, source: Source, ask: Ask, tools: Tools) -> Plan:
     trail, plan = source.trail, reopened(plan)
-    found = tools.relevance(trail, plan.query) if plan.query.strip() else {}
+    found = tools.relevance(trail, plan.query, asked_at(source, ask)) if plan.query.strip() else {}
     fitting = {
         i: found[trail.home[item.nodes[0]]]
         for i, item in enumerate(plan.items)

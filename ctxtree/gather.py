@@ -239,6 +239,12 @@ def words_now(source: Source, ask: Ask) -> str:
     return ""
 
 
+def asked_at(source: Source, ask: Ask) -> int:
+    """Before which unit stands what was said when the current words were said."""
+    trail = source.trail
+    return len(trail.units) if ask.input is not None or not trail.asked else trail.asked[-1]
+
+
 def said(message: Message) -> str:
     """The visible words of a message, transcripts included."""
     texts = [part.text if isinstance(part, Text) else part.transcript or "" for part in message.parts if isinstance(part, Text | Media)]  # fmt: skip

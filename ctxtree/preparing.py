@@ -75,8 +75,13 @@ def epoch_key(ask: Ask) -> str:
 
 
 def history(plan: Plan) -> int:
-    """Tokens of everything that shares `plan.available`."""
-    return sum(item.tokens for item in plan.items if item.kind not in FIXED)
+    """Tokens of everything that shares `plan.available`, less what was called back."""
+    return sum(item.tokens for item in plan.items if item.kind not in FIXED and item.kind != "recall")
+
+
+def called(plan: Plan) -> int:
+    """Tokens of what was called back."""
+    return sum(item.tokens for item in plan.items if item.kind == "recall")
 
 
 def fixed_tokens(plan: Plan) -> int:
@@ -168,12 +173,13 @@ def condense(source: Source, ask: Ask, recall_ids: bool) -> Condense:
 
 
 def reopened(plan: Plan) -> Plan:
-    """Every unit that is still shown is open to choice again, from its full form."""
+    """Every unit that is still shown is open to choice again, from its full form; what was called back is not."""
     return plan.with_items(
         [
             replace(item, chosen=0, level="full", forms=item.forms[:1])
             if item.kind in HISTORY and item.shown
             else item
             for item in plan.items
+            if item.kind != "recall"
         ]
     )

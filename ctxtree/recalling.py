@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 
 from ctxtree.bm25 import NEIGHBOURS, Index, Sittings, relevance, smooth
@@ -17,7 +18,7 @@ REACH = 4_000
 
 
 class Reader:
-    """Answers `relevance(trail, query)`; remembers what it has read.
+    """Answers `relevance(trail, query, upto)`; remembers what it has read.
 
     Statistics are those of the path alone (another branch never changes a score). Units that were read
     before are not read again: the cost of a call is what is new, plus the postings of the query.
@@ -29,43 +30,40 @@ class Reader:
 
     def follow(self, trail: Trail) -> None:
         """Read what is new, if it is little: so that no later turn has to read all that came before it."""
-        if self._trail is trail and len(trail.units) - self._next > FEW:
-            return
-        if self._trail is trail or len(trail.units) <= FEW:
-            self.read(trail)
+        waiting = len(trail.units) - (self._next if self._trail is trail else 0)
+        if waiting <= FEW:
+            self._read(trail, len(trail.units) - 1)  # the last unit may still grow
 
-    def read(self, trail: Trail) -> None:
-        """Read what is new."""
-        if self._trail is not trail or self._revision != trail.revision:
-            self._forget(trail)
-        self._extend(trail)
-
-    def __call__(self, trail: Trail, query: str) -> Mapping[int, float]:
-        self.read(trail)
-        size = len(self._units)
+    def __call__(self, trail: Trail, query: str, upto: int) -> Mapping[int, float]:
+        """How well the first `upto` units fit, from 0 to 1, by index: what was said later changes nothing."""
+        self._read(trail, upto)
+        size = bisect_left(self._units, upto)
         asked = self._words.terms(query, reach=REACH)
-        groups = self._sittings.numbers
+        groups = self._sittings.numbers[:size]
         together = self._index.group_scores(asked, groups) if size and groups[-1] else None
-        found = smooth(self._index.scores(asked), size, NEIGHBOURS, groups, together)
-        shares = relevance(found, self._index.ideal(asked))
+        found = smooth(self._index.scores(asked, upto=size), size, NEIGHBOURS, groups, together)
+        shares = relevance(found, self._index.ideal(asked, upto=size))
         return {self._units[at]: share for at, share in shares.items()}
 
     def _forget(self, trail: Trail | None) -> None:
         self._trail, self._revision = trail, trail.revision if trail else 0
         self._index, self._sittings = Index(), Sittings()
         self._units: list[int] = []
-        self._next = 0
+        self._next = self._nodes = 0
 
-    def _extend(self, trail: Trail) -> None:
-        """Read the units that are new. The last one may still grow and is shown in any case: it waits."""
-        for index in range(self._next, len(trail.units) - 1):
+    def _read(self, trail: Trail, upto: int) -> None:
+        """Read those of the first `upto` units that are new; all of them if one that was read has grown."""
+        same = self._trail is trail and self._revision == trail.revision
+        if not same or (self._next and len(trail.units[self._next - 1].nodes) != self._nodes):
+            self._forget(trail)
+        for index in range(self._next, upto):
             unit = trail.units[index]
             if unit.kind in ("user", "exchange", "note"):
                 text = _text([node.message for node in unit.nodes])
                 self._index.add(self._words.terms(text, reach=REACH))
                 self._sittings.add(unit.nodes[0].created_at)
                 self._units.append(index)
-            self._next = index + 1
+            self._next, self._nodes = index + 1, len(unit.nodes)
 
 
 def _text(messages: Sequence[Message]) -> str:

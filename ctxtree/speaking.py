@@ -14,14 +14,14 @@ NOTES = frozenset({"facts", "retrieved", "summary", "dead_end"})
 
 
 def speak(plan: Plan) -> tuple[Said, ...]:
-    """What is said to the model, in order. In the `stable` layout recalled texts become one quoted block."""
+    """What is said to the model, in order. In the `stable` layout recalled texts become a quoted block for each turn."""
     stable = plan.policy.layout == "stable"
     spoken: list[Said] = []
     for index, item in enumerate(plan.items):
         if item.shown is None or (stable and item.kind == "recall" and _recalled_before(plan.items, index)):
             continue
         if stable and item.kind == "recall":
-            run = [other for other in plan.items if other.kind == "recall" and other.shown]
+            run = [other for other in plan.items if other.kind == "recall" and other.turn == item.turn]
             spoken.append(Said(_block(run), index, note=True))
         elif stable and item.kind == "state":
             spoken.append(Said(Message.of("user", item.shown.messages[0].text), index, note=True))
@@ -39,7 +39,8 @@ def _plain(item: Item, index: int) -> list[Said]:
 
 
 def _recalled_before(items: Sequence[Item], index: int) -> bool:
-    return any(item.kind == "recall" and item.shown for item in items[:index])
+    turn = items[index].turn
+    return any(item.kind == "recall" and item.turn == turn for item in items[:index])
 
 
 def _block(items: Sequence[Item]) -> Message:
@@ -55,7 +56,7 @@ def _block(items: Sequence[Item]) -> Message:
 
 def _with_cuts(spoken: Sequence[Said], plan: Plan) -> tuple[Said, ...]:
     """Cache break points: after the head, after the summary, before what changes each turn, at the end."""
-    volatile = {"state", "facts", "retrieved", "recall", "input"}
+    volatile = {"state", "facts", "retrieved", "input"}
     kinds = [plan.items[said.item].kind for said in spoken]
     steady = [i for i, kind in enumerate(kinds) if kind not in volatile]
     first_volatile = next((i for i, kind in enumerate(kinds) if kind in volatile), len(spoken))

@@ -19,7 +19,8 @@ class Order:
     """Give each item its zone and put the items in the order in which they are sent.
 
     `places` maps a node to its position on the path. In the `stable` layout what changes from turn
-    to turn (state, facts, retrieved and recalled texts) stands just before the newest user words.
+    to turn (state, facts, retrieved texts) stands just before the newest user words, and recalled texts
+    before the words that they were called back for.
     """
 
     places: Mapping[str, float]
@@ -27,22 +28,24 @@ class Order:
     def __call__(self, plan: Plan) -> Plan:
         newest = max((item.turn for item in plan.items if item.kind in ("message", "exchange")), default=-1)
         recent = newest - max(plan.policy.keep_turns, 2) + 1
-        asked = self._asked(plan)
+        users = self._users(plan)
+        asked = (
+            LAST if any(item.kind == "input" for item in plan.items) else max(users.values(), default=LAST)
+        )
         keyed = []
         for index, item in enumerate(plan.items):
-            zone, rank, place = self._seat(item, plan.policy.layout, recent, asked)
+            seat = users.get(item.turn, asked) if item.kind == "recall" else asked
+            zone, rank, place = self._seat(item, plan.policy.layout, recent, seat)
             keyed.append(((rank, place, index), replace(item, zone=zone)))
         return plan.with_items([item for _, item in sorted(keyed, key=lambda pair: pair[0])])
 
-    def _asked(self, plan: Plan) -> float:
-        if any(item.kind == "input" for item in plan.items):
-            return LAST
-        users = [
-            self.places.get(item.nodes[0], 0)
+    def _users(self, plan: Plan) -> dict[int, float]:
+        """Where the user message of each turn stands."""
+        return {
+            item.turn: self.places.get(item.nodes[0], 0)
             for item in plan.items
             if item.kind == "message" and item.shown and item.shown.messages[0].role == "user"
-        ]
-        return max(users, default=LAST)
+        }
 
     def _seat(self, item: Item, layout: str, recent: int, asked: float) -> tuple[Zone, int, float]:
         place = float(self.places.get(item.nodes[0], 0)) if item.nodes else 0.0
@@ -60,7 +63,11 @@ class Order:
                 return "tail", 8, asked - 0.9 + rank / 100
             return ("head" if item.kind == "state" else "near_head"), rank, place
         if item.kind == "recall":
-            return ("tail", 8, asked - 0.5) if layout == "stable" else ("middle", 8, place)
+            return (
+                "tail" if item.turn >= recent else "middle",
+                8,
+                asked - 0.5 if layout == "stable" else place,
+            )
         if item.kind == "dead_end":
             return ("tail" if item.turn >= recent else "middle"), 8, place
         if item.pinned and item.kind == "message" and item.turn < recent:

@@ -27,7 +27,8 @@ class Recall:
     `left` are the units that may come back, by their index on the path, `relevance` says how well they fit.
     A user message comes with its answer (`answers`), in a few words if the answer does not fit the query
     itself, so that no request stands without its outcome. First of all come the `questions` of answers that
-    are still there: what is nearest is never passed over for something older.
+    are still there: what is nearest is never passed over for something older. `turn`: that of the user
+    message which it all comes back for, where it does not go to its own place.
     """
 
     relevance: Mapping[int, float]
@@ -35,6 +36,7 @@ class Recall:
     questions: Sequence[int]
     answers: Mapping[int, int]
     room: int
+    turn: int | None = None
 
     def __call__(self, plan: Plan) -> Plan:
         taken: dict[int, float] = {}
@@ -64,6 +66,8 @@ class Recall:
             _outlined(self.left[i], outcomes[i]) if i in outcomes else _called(self.left[i], taken[i])
             for i in sorted(taken.keys() | outcomes.keys())
         ]
+        if self.turn is not None:
+            called = [replace(item, turn=self.turn) for item in called]
         return plan.with_items([*plan.items, *called]) if called else plan
 
 

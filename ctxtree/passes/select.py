@@ -39,7 +39,7 @@ class Select:
             return plan
         if stage.kept_full + stage.least_old <= stage.room:
             return stage.shorten_old()
-        if stage.kept_full <= stage.high - self.summary:
+        if stage.kept_full <= stage.room - self.summary:
             return stage.leave_old()
         return stage.shorten_kept()
 

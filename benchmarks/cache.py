@@ -1,0 +1,137 @@
+"""What a real coding session costs under prompt caching: a compile before each assistant message, one window.
+
+A request is priced by the exact common prefix of its JSON with the request before: tokens in it cost `READ`,
+the rest `WRITE`, of what an uncached token costs. The same session sent whole at each step, at the same prices
+and without a limit, is 1.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from itertools import takewhile
+from pathlib import Path
+from typing import Any
+
+import ctxtree
+from ctxtree import Budget, Message, Policy
+
+READ, WRITE = 0.1, 1.25
+WINDOW = 40_000
+
+
+def run(log: Path, window: int = WINDOW, policy: Policy | None = None) -> dict[str, Any]:
+    """Costs as shares of sending everything; `breaks` counts requests whose prefix is not that of the one before."""
+    path = _path(log)
+    steps = [at for at, message in enumerate(path) if message.role == "assistant" and at]
+    pieces = [message.canonical for message in path]
+    whole = _priced(pieces[:at] for at in steps)
+    ours, compactions, breaks, between = _ours(path, steps, window, policy or Policy.agent())
+    return {
+        "log": log.name,
+        "steps": len(steps),
+        "window": window,
+        "cost": ours / whole,
+        "compactions": compactions,
+        "breaks": breaks,
+        "breaks between compactions": between,
+        "sliding window": _priced(_sliding(path, steps, window)) / whole,
+        "cut to half at once": _priced(_halving(path, steps, window)) / whole,
+    }
+
+
+def _path(log: Path) -> list[Message]:
+    with ctxtree.connect(":memory:") as store:
+        name = store.import_file(log).conversations[-1].tree
+        return [node.message for node in store.tree(name).path()]
+
+
+def _ours(
+    path: Sequence[Message], steps: Sequence[int], window: int, policy: Policy
+) -> tuple[float, int, int, int]:
+    cost, compactions, breaks, between = 0.0, 0, 0, 0
+    before: list[str] = []
+    todo = set(steps)
+    with ctxtree.connect(":memory:") as store:
+        tree = store.tree("session")
+        for at, message in enumerate(path):
+            if at in todo:
+                made = tree.compile(budget=Budget(window), target="openai.chat", policy=policy)
+                pieces = _pieces(made.payload["messages"])
+                kept = _common(before, pieces)
+                compacted = made.report.compaction is not None
+                compactions += compacted
+                broken = kept < len(before)
+                breaks += broken
+                between += broken and not compacted
+                cost += _price(pieces, kept)
+                before = pieces
+            tree.append(message)
+    return cost, compactions, breaks, between
+
+
+def _pieces(messages: Sequence[dict[str, Any]]) -> list[str]:
+    """A request in the smallest parts that a cache can end at: content blocks, each with its role."""
+    found = []
+    for message in messages:
+        content = message["content"]
+        blocks = content if isinstance(content, list) else [{"type": "text", "text": content}]
+        rest = {name: value for name, value in message.items() if name != "content"}
+        found += [json.dumps([message["role"], block], ensure_ascii=False) for block in blocks]
+        found += [json.dumps(rest, ensure_ascii=False)] if len(rest) > 1 else []
+    return found
+
+
+def _sliding(path: Sequence[Message], steps: Sequence[int], window: int) -> Iterator[list[str]]:
+    """The newest messages that fit; a lone result at the start is left out."""
+    pieces = [message.canonical for message in path]
+    sizes = [ctxtree.count([message]) for message in path]
+    for at in steps:
+        start, used = at, 0
+        while start and used + sizes[start - 1] <= window:
+            start -= 1
+            used += sizes[start]
+        while start < at and path[start].role == "tool":
+            start += 1
+        yield pieces[start:at]
+
+
+def _halving(path: Sequence[Message], steps: Sequence[int], window: int) -> Iterator[list[str]]:
+    """Everything from a start on; when it passes the window, the start moves until half is left."""
+    pieces = [message.canonical for message in path]
+    sizes = [ctxtree.count([message]) for message in path]
+    start = 0
+    for at in steps:
+        if sum(sizes[start:at]) > window:
+            while start < at - 1 and sum(sizes[start:at]) > window // 2:
+                start += 1
+            while start < at - 1 and path[start].role == "tool":
+                start += 1
+        yield pieces[start:at]
+
+
+def _priced(requests: Iterator[list[str]]) -> float:
+    cost, before = 0.0, []
+    for pieces in requests:
+        cost += _price(pieces, _common(before, pieces))
+        before = pieces
+    return cost
+
+
+def _common(before: Sequence[str], after: Sequence[str]) -> int:
+    same = takewhile(lambda pair: pair[0] == pair[1], zip(before, after, strict=False))
+    return sum(1 for _ in same)
+
+
+def _price(pieces: Sequence[str], kept: int) -> float:
+    sizes = [_size(piece) for piece in pieces]
+    return READ * sum(sizes[:kept]) + WRITE * sum(sizes[kept:])
+
+
+_SIZES: dict[str, int] = {}
+
+
+def _size(piece: str) -> int:
+    if piece not in _SIZES:
+        _SIZES[piece] = ctxtree.count(piece)
+    return _SIZES[piece]
