@@ -15,6 +15,7 @@ from typing import Any
 
 import ctxtree
 from ctxtree import Budget, Message, Policy
+from ctxtree.render import plain
 
 READ, WRITE = 0.1, 1.25
 WINDOW = 40_000
@@ -24,8 +25,9 @@ def run(log: Path, window: int = WINDOW, policy: Policy | None = None) -> dict[s
     """Costs as shares of sending everything; `breaks` counts requests whose prefix is not that of the one before."""
     path = _path(log)
     steps = [at for at, message in enumerate(path) if message.role == "assistant" and at]
-    pieces = [message.canonical for message in path]
-    whole = _priced(pieces[:at] for at in steps)
+    parts = [_pieces(plain([message], "openai.chat")) for message in path]
+    sizes = [ctxtree.count([message]) for message in path]
+    whole = _priced(_joined(parts[:at]) for at in steps)
     ours, compactions, breaks, between = _ours(path, steps, window, policy or Policy.agent())
     return {
         "log": log.name,
@@ -35,8 +37,8 @@ def run(log: Path, window: int = WINDOW, policy: Policy | None = None) -> dict[s
         "compactions": compactions,
         "breaks": breaks,
         "breaks between compactions": between,
-        "sliding window": _priced(_sliding(path, steps, window)) / whole,
-        "cut to half at once": _priced(_halving(path, steps, window)) / whole,
+        "sliding window": _priced(_sliding(path, parts, sizes, steps, window)) / whole,
+        "cut to half at once": _priced(_halving(path, parts, sizes, steps, window)) / whole,
     }
 
 
@@ -70,11 +72,11 @@ def _ours(
     return cost, compactions, breaks, between
 
 
-def _pieces(messages: Sequence[dict[str, Any]]) -> list[str]:
+def _pieces(messages: Any) -> list[str]:
     """A request in the smallest parts that a cache can end at: content blocks, each with its role."""
     found = []
     for message in messages:
-        content = message["content"]
+        content = message.get("content") or []
         blocks = content if isinstance(content, list) else [{"type": "text", "text": content}]
         rest = {name: value for name, value in message.items() if name != "content"}
         found += [json.dumps([message["role"], block], ensure_ascii=False) for block in blocks]
@@ -82,10 +84,14 @@ def _pieces(messages: Sequence[dict[str, Any]]) -> list[str]:
     return found
 
 
-def _sliding(path: Sequence[Message], steps: Sequence[int], window: int) -> Iterator[list[str]]:
+def _sliding(
+    path: Sequence[Message],
+    parts: Sequence[list[str]],
+    sizes: Sequence[int],
+    steps: Sequence[int],
+    window: int,
+) -> Iterator[list[str]]:
     """The newest messages that fit; a lone result at the start is left out."""
-    pieces = [message.canonical for message in path]
-    sizes = [ctxtree.count([message]) for message in path]
     for at in steps:
         start, used = at, 0
         while start and used + sizes[start - 1] <= window:
@@ -93,13 +99,17 @@ def _sliding(path: Sequence[Message], steps: Sequence[int], window: int) -> Iter
             used += sizes[start]
         while start < at and path[start].role == "tool":
             start += 1
-        yield pieces[start:at]
+        yield _joined(parts[start:at])
 
 
-def _halving(path: Sequence[Message], steps: Sequence[int], window: int) -> Iterator[list[str]]:
+def _halving(
+    path: Sequence[Message],
+    parts: Sequence[list[str]],
+    sizes: Sequence[int],
+    steps: Sequence[int],
+    window: int,
+) -> Iterator[list[str]]:
     """Everything from a start on; when it passes the window, the start moves until half is left."""
-    pieces = [message.canonical for message in path]
-    sizes = [ctxtree.count([message]) for message in path]
     start = 0
     for at in steps:
         if sum(sizes[start:at]) > window:
@@ -107,7 +117,7 @@ def _halving(path: Sequence[Message], steps: Sequence[int], window: int) -> Iter
                 start += 1
             while start < at - 1 and path[start].role == "tool":
                 start += 1
-        yield pieces[start:at]
+        yield _joined(parts[start:at])
 
 
 def _priced(requests: Iterator[list[str]]) -> float:
@@ -121,6 +131,10 @@ def _priced(requests: Iterator[list[str]]) -> float:
 def _common(before: Sequence[str], after: Sequence[str]) -> int:
     same = takewhile(lambda pair: pair[0] == pair[1], zip(before, after, strict=False))
     return sum(1 for _ in same)
+
+
+def _joined(parts: Sequence[list[str]]) -> list[str]:
+    return [piece for message in parts for piece in message]
 
 
 def _price(pieces: Sequence[str], kept: int) -> float:

@@ -14,9 +14,10 @@ from ctxtree.model import canonical, digest
 from ctxtree.passes.score import Score
 from ctxtree.passes.select import Select
 from ctxtree.passes.summarize import Summarize
+from ctxtree.passes.supersede import superseding
 from ctxtree.plan import HISTORY, Covered, Entry, Epoch, Hole, Plan, Summary, SummaryRequest
-from ctxtree.preparing import condense, epoch_key, history, must_stay, reopened, run
-from ctxtree.report import CompactionReport, Signal
+from ctxtree.preparing import condense, epoch_key, history, must_stay, reopened, run, supersede
+from ctxtree.report import CompactionReport, Level, Signal
 from ctxtree.trail import Trail
 
 Filled = tuple[Summary, tuple[Signal, ...]]
@@ -84,6 +85,7 @@ def compact(
         request = _request(chosen.hole, source, ask, tools.by, summary)
         found = tools.known(request.key)
         summary, signals = (found, ()) if found else (yield request)
+    points = superseding(reopened(plan).items) if ask.policy.condense else {}
     levels = {item.nodes[0]: item.level for item in chosen.items if item.kind in HISTORY and item.shown}
     covered = chosen.hole.covered if chosen.hole else (old.covered if old else Covered())
     after += (summary.tokens if summary else 0) - (old.summary.tokens if old and old.summary else 0)
@@ -92,8 +94,18 @@ def compact(
         depth=summary.depth if summary else 1,
         reason="over the high watermark" if before <= plan.available else "over the budget",
     )  # fmt: skip
-    epoch = Epoch(path[-1], epoch_key(ask), levels, covered, summary, plan.available)
+    epoch = Epoch(
+        path[-1], epoch_key(ask), levels, covered, summary, plan.available, _kept(points, levels, source)
+    )
     return Compaction(epoch, report, signals, chosen.value, chosen.bound)
+
+
+def _kept(points: Mapping[str, str], levels: Mapping[str, Level], source: Source) -> dict[str, str]:
+    """Those pointers whose results still have an item."""
+    trail = source.trail
+    return {
+        node: newer for node, newer in points.items() if trail.units[trail.home[node]].nodes[0].id in levels
+    }
 
 
 def _chosen(plan: Plan, source: Source, ask: Ask, tools: Tools) -> Plan:
@@ -106,7 +118,9 @@ def _chosen(plan: Plan, source: Source, ask: Ask, tools: Tools) -> Plan:
     }
     plan = run(plan, (Score(ask.policy.weights, fitting, trail.terms),))
     if ask.policy.condense:
-        plan = run(plan, (condense(source, ask, tools.recall_ids),))
+        points = superseding(plan.items)
+        shorter = (supersede(points, ask, tools.recall_ids), condense(source, ask, tools.recall_ids))
+        plan = run(plan, shorter)
     plan = _windowed(plan)
     cap = summary_cap(plan)
     anchors = {note.anchor: note.nodes for note in source.notes}

@@ -47,6 +47,7 @@ def epoch_out(epoch: Epoch, places: Mapping[str, float]) -> bytes:
             "beside": list(epoch.covered.beside),
             "summary": epoch.summary.key if epoch.summary else None,
             "available": epoch.available,
+            "points": sorted([int(places[node]), newer] for node, newer in epoch.points.items()),
         }
     )
 
@@ -58,7 +59,8 @@ def epoch_in(
     covered = Covered(tuple((first, last) for first, last in held["covered"]), tuple(held["beside"]))
     levels = {path[place]: level for place, level in held["levels"]}
     told = summary(held["summary"]) if held["summary"] else None
-    return Epoch(node, key, levels, covered, told, held["available"])
+    points = {path[place]: newer for place, newer in held["points"]}
+    return Epoch(node, key, levels, covered, told, held["available"], points)
 
 
 def report_out(report: Report, places: Mapping[str, float]) -> dict[str, Any]:

@@ -233,7 +233,8 @@ class Epoch:
     """What a compaction decided at `node`; every compile below it under the same key keeps to it.
 
     `levels` maps the first node of each unit that stays to its level; `covered` holds the nodes
-    that fell out, `available` is the room that it was made for.
+    that fell out, `available` is the room that it was made for. `points` maps results to the newer
+    view of the same that superseded them.
     """
 
     node: str
@@ -242,6 +243,7 @@ class Epoch:
     covered: Covered
     summary: Summary | None = None
     available: int = 0
+    points: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from ctxtree.gather import DERIVATION, Ask, Source, cost_of, count_key, gather, words_now
 from ctxtree.model import Node, canonical, digest
 from ctxtree.passes.condense import Condense
 from ctxtree.passes.measure import Measure
+from ctxtree.passes.supersede import Supersede
 from ctxtree.plan import HISTORY, Item, Pass, Plan, Settings
 from ctxtree.render import target
 from ctxtree.tokens import REPLY_TOKENS
@@ -155,9 +156,15 @@ def settled(plan: Plan, source: Source, ask: Ask, recall_ids: bool) -> Plan:
     ]
     if not short:
         return plan
-    offered = condense(source, ask, recall_ids)(plan.with_items([plan.items[i] for i in short]))
+    points = source.epoch.points if source.epoch else {}
+    passes = (supersede(points, ask, recall_ids), condense(source, ask, recall_ids))
+    offered = plan.with_items([plan.items[i] for i in short])
+    for step in passes:
+        offered = step(offered)
     items = list(plan.items)
     for i, item in zip(short, offered.items, strict=True):
+        if item.forms[0].level != "full":  # superseded; the next compaction starts from the whole again
+            item = replace(item, forms=(plan.items[i].forms[0], *item.forms))
         index = next(
             (n for n, form in enumerate(item.forms) if form.level == item.level), len(item.forms) - 1
         )
@@ -170,6 +177,10 @@ def condense(source: Source, ask: Ask, recall_ids: bool) -> Condense:
         tool_tokens=ask.policy.tool_tokens, recall=recall_ids, cost=lambda message: cost_of(message, ask),
         made=source.trail.forms, key=count_key(ask),
     )  # fmt: skip
+
+
+def supersede(points: Mapping[str, str], ask: Ask, recall_ids: bool) -> Supersede:
+    return Supersede(points, recall_ids, lambda message: cost_of(message, ask))
 
 
 def reopened(plan: Plan) -> Plan:

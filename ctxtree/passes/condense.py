@@ -97,5 +97,6 @@ def _may_cut(item: Item) -> bool:
         and not (item.fixed or item.pinned)
         and item.chosen >= 0
         and len(item.forms) == 1
+        and item.forms[0].level == "full"
         and len(item.forms[0].messages) == len(item.nodes)
     )

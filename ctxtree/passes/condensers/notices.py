@@ -28,6 +28,11 @@ def left_out(whole: int, line: str, node: str, recall: bool) -> str:
     return f"[{'; '.join(part for part in parts if part)}]"
 
 
+def superseded(newer: str, node: str, recall: bool) -> str:
+    words = recall_words(node, recall)
+    return f"[superseded by #{newer[:ID_DIGITS]} below{f'; as it was then: {words}' if words else ''}]"
+
+
 def media(part: Media, node: str, recall: bool) -> str:
     """`[image image/png 1024x768, left out; recall 0123456789ab]`."""
     size = f"{part.width}x{part.height}" if part.width and part.height else ""
