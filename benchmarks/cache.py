@@ -121,7 +121,8 @@ def _halving(
 
 
 def _priced(requests: Iterator[list[str]]) -> float:
-    cost, before = 0.0, []
+    cost = 0.0
+    before: list[str] = []
     for pieces in requests:
         cost += _price(pieces, _common(before, pieces))
         before = pieces

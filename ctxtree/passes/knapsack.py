@@ -12,7 +12,7 @@ from itertools import pairwise
 
 CLOSE = 0.995
 """Share of the bound from which on the greedy choice is good enough."""
-CORE = 16
+CORE = 24
 """Classes that are solved exactly otherwise."""
 STEPS = 1_000
 """Steps that the room is divided into for that."""
