@@ -13,7 +13,7 @@ from ctxtree.compiler import Context
 from ctxtree.counter import TextCounter
 from ctxtree.gather import Ask
 from ctxtree.history import History
-from ctxtree.model import Node, canonical, digest
+from ctxtree.model import Node
 from ctxtree.store.records import TurnRow
 from ctxtree.usage import Learned, Used
 
@@ -55,7 +55,7 @@ def record(history: History, path: Sequence[Node], usage: Mapping[str, Any], con
 
 def _made(history: History, context: Context) -> TurnRow | None:
     """The newest turn with this payload; None if the compile was not recorded."""
-    whole = digest("payload", canonical(context.payload))
+    whole = memory.Print.of(context.payload).hash
     rows = history.database.turns(history.tree, limit=LOOKED_AT)
     found = next((row for row in rows if row.payload_hash == whole), None)
     return history.database.turn(history.tree, found.seq) if found else None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -16,7 +16,7 @@ from ctxtree.gather import Ask, Source, count_key
 from ctxtree.history import History
 from ctxtree.importers import messages_from
 from ctxtree.memory import Print
-from ctxtree.model import Message, Node, canonical, digest
+from ctxtree.model import Message, Node
 from ctxtree.plan import Counter, Epoch, Passage, Summary
 from ctxtree.policy import Budget, Policy
 from ctxtree.preparing import epoch_key
@@ -84,13 +84,23 @@ def passage(given: Any) -> Passage:
 
 @dataclass(slots=True)
 class Desk:
-    """What a handle keeps between compiles: the reader, the last epoch, the last request's fingerprint, alerts."""
+    """What a handle keeps between compiles: the reader, the last epoch, counters with what they counted, the last request's fingerprint, alerts."""
 
     reader: Reader
     epoch: tuple[int, Epoch] | None = None
+    counters: dict[tuple[str, str], Counter] = field(default_factory=dict)
     print: Print | None = None
     fired: tuple[float, ...] = ()
     branch: str | None = None
+
+    def counter(self, asked: Any, target: str) -> Any:
+        """The counter of a name, kept with all that it has counted; anything else as it is."""
+        if asked is not None and not isinstance(asked, str):
+            return asked
+        key = (asked or "", target)
+        if key not in self.counters:
+            self.counters[key] = counter_for(asked, target)
+        return self.counters[key]
 
 
 def source_for(
@@ -138,7 +148,7 @@ def tools_for(history: History, desk: Desk, summarizer: Any) -> Tools:
     return Tools(desk.reader, lambda key: _summary(history, key), by=str(by or summarizer or "rules"))
 
 
-def keep(history: History, source: Source, ask: Ask, made: Compiled, desk: Desk) -> None:
+def keep(history: History, source: Source, ask: Ask, made: Compiled, print_: Print, desk: Desk) -> None:
     """Store what was derived: counts, the summary, the epoch and the turn's report."""
     database, tree = history.database, history.tree
     if made.counts and not is_function(ask):
@@ -152,11 +162,9 @@ def keep(history: History, source: Source, ask: Ask, made: Compiled, desk: Desk)
             tree, made.epoch.node, made.epoch.key, memory.epoch_out(made.epoch, source.trail.places)
         )
     report = memory.report_out(made.context.report, source.trail.places)
-    print_ = Print.of(made.context.payload)
     data = {"report": report, "fired": made.fired, "print": print_.pieces, "model": model_key(ask)}
-    whole = digest("payload", canonical(made.context.payload))
     head = source.trail.ids[-1] if source.trail.nodes else None
-    database.put_turn(tree, source.branch, head, datetime.now(UTC), whole, memory.pack(data))
+    database.put_turn(tree, source.branch, head, datetime.now(UTC), print_.hash, memory.pack(data))
     desk.print, desk.fired, desk.branch = print_, made.fired, source.branch
 
 
@@ -173,13 +181,13 @@ def recollect(history: History, branch: str, desk: Desk) -> None:
         desk.fired = tuple(held["fired"])
 
 
-def with_prefix(made: Compiled, before: Print | None) -> Compiled:
+def with_prefix(made: Compiled, print_: Print, before: Print | None) -> Compiled:
     """The same with the report's `prefix` filled in against the request before."""
     report = made.context.report
     if before is None:
         prefix = PrefixReport(stable_tokens=0, break_at=-1, cause="the first request on this branch")
     else:
-        tokens, at, name = Print.of(made.context.payload).against(before, report.tokens)
+        tokens, at, name = print_.against(before, report.tokens)
         prefix = PrefixReport(
             stable_tokens=tokens, break_at=at, cause=_cause(at, name, report.compaction is not None)
         )

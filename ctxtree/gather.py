@@ -114,15 +114,12 @@ def _history(source: Source, ask: Ask) -> list[Item]:
     shown, late = _shown(trail, epoch)
     items = [_summary(epoch, trail, late)] if epoch is not None and len(epoch.covered) else []
     last = len(trail.units) - 1
+    tip = trail.places[epoch.node] if epoch else -1
     for index in shown:
         item = unit_item(source, ask, index)
-        if (
-            epoch
-            and item.nodes[0] in epoch.levels
-            and trail.places[item.nodes[0]] <= trail.places[epoch.node]
-        ):
-            # `Condense` makes the form, `settled` shows it.
-            item = replace(item, level=epoch.levels[item.nodes[0]]) if item.chosen == 0 else item
+        level = epoch.levels.get(item.nodes[0], "full") if epoch else "full"
+        if epoch and level != "full" and item.chosen == 0 and trail.places[item.nodes[0]] <= tip:
+            item = replace(item, level=level)  # `Condense` makes the form, `settled` shows it
         if index == last and trail.units[index].kind == "exchange":
             item = replace(item, parts={"open": 1.0, **item.parts})
         items.append(item)

@@ -292,6 +292,9 @@ class Tree:
     def _source(
         self, at: str | Node | None, budget: Budget | int, target: str, ask: dict[str, Any]
     ) -> tuple[Any, Any]:
+        ask["counter"] = self._desk.counter(
+            ask.get("counter"), "openai.chat" if target == "openai" else target
+        )
         asked = compiling.asked(budget=budget, target=target, **ask)
 
         def read() -> tuple[Any, Any]:
@@ -305,9 +308,10 @@ class Tree:
         return self._database.together(read, writing=False)
 
     def _finish(self, source: Any, asked: Any, made: Any, record: bool) -> Context:
-        made = compiling.with_prefix(made, self._desk.print)
+        print_ = memory.Print.of(made.context.payload)
+        made = compiling.with_prefix(made, print_, self._desk.print)
         if record:
-            keep = partial(compiling.keep, self._history, source, asked, made, self._desk)
+            keep = partial(compiling.keep, self._history, source, asked, made, print_, self._desk)
             self._database.together(keep, writing=True)
         return made.context  # type: ignore[no-any-return]
 

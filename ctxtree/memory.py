@@ -110,6 +110,11 @@ class Print:
 
     pieces: tuple[tuple[str, str, int], ...]
 
+    @property
+    def hash(self) -> str:
+        """Of the whole request."""
+        return digest("payload", canonical(self.pieces))
+
     @classmethod
     def of(cls, payload: Mapping[str, Any]) -> Print:
         pieces: list[tuple[str, str, int]] = []

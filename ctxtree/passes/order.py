@@ -36,7 +36,7 @@ class Order:
         for index, item in enumerate(plan.items):
             seat = users.get(item.turn, asked) if item.kind == "recall" else asked
             zone, rank, place = self._seat(item, plan.policy.layout, recent, seat)
-            keyed.append(((rank, place, index), replace(item, zone=zone)))
+            keyed.append(((rank, place, index), item if item.zone == zone else replace(item, zone=zone)))
         return plan.with_items([item for _, item in sorted(keyed, key=lambda pair: pair[0])])
 
     def _users(self, plan: Plan) -> dict[int, float]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby
+from operator import is_
 from typing import Literal
 
 from ctxtree.model import Opaque, Part, Reasoning, Text, ToolCall, ToolResult
@@ -56,7 +57,9 @@ class Step:
         return tuple(part for part in parts if isinstance(part, Opaque) and part.kind == "fields")
 
     def keep(self, blocks: Iterable[Block]) -> Step:
-        return replace(self, blocks=tuple(blocks))
+        kept = tuple(blocks)
+        same = len(kept) == len(self.blocks) and all(map(is_, kept, self.blocks))
+        return self if same else replace(self, blocks=kept)
 
 
 @dataclass(slots=True)
