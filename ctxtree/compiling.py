@@ -23,6 +23,7 @@ from ctxtree.preparing import epoch_key
 from ctxtree.recalling import Reader
 from ctxtree.render import target as find_target
 from ctxtree.report import PrefixReport
+from ctxtree.store.records import EpochRow
 from ctxtree.tokens import counter_for
 from ctxtree.trail import Trail
 
@@ -87,7 +88,7 @@ class Desk:
     """What a handle keeps between compiles: the reader, the last epoch, counters with what they counted, the last request's fingerprint, alerts."""
 
     reader: Reader
-    epoch: tuple[int, Epoch] | None = None
+    epoch: tuple[EpochRow, Epoch] | None = None
     counters: dict[tuple[str, str], Counter] = field(default_factory=dict)
     print: Print | None = None
     fired: tuple[float, ...] = ()
@@ -132,9 +133,9 @@ def _epoch(history: History, trail: Trail, key: str, desk: Desk) -> Epoch | None
     row = history.epoch(key, trail.places)
     if row is None:
         return None
-    if desk.epoch is None or desk.epoch[0] != row.seq or desk.epoch[1].key != key:
+    if desk.epoch is None or desk.epoch[0] is not row:
         epoch = memory.epoch_in(row.data, row.node, key, trail.ids, lambda name: _summary(history, name))
-        desk.epoch = row.seq, epoch
+        desk.epoch = row, epoch
     return desk.epoch[1]
 
 

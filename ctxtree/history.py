@@ -51,7 +51,7 @@ class History:
 
     def trail(self, head: str | None) -> Trail:
         """The path to `head` with what follows from it and its marks. Cost: what is new, as for `path`."""
-        path, marks, kept = self.path(head), self.marks(), self._trail
+        marks, path, kept = self.marks(), self.path(head), self._trail
         done = len(kept.nodes)
         grown = done <= len(path) and (not done or kept.nodes[-1].id == path[done - 1].id)
         if not grown or self._trailed != self._version:
@@ -94,12 +94,23 @@ class History:
         """Node id -> mark name -> newest value. Cost: the marks that are new."""
         for row in self.database.marks(self.tree, after=self._seen):
             self._seen = max(self._seen, row.seq)
+            if row.name == "erased":
+                self._forget(row.node)
             if row.name not in UNREAD:
                 self._version += 1
                 self._marks.setdefault(row.node, {})[row.name] = row.value
             if row.name == "status":
                 self._statuses[row.node] = row.value or {}
         return self._marks
+
+    def _forget(self, node: str) -> None:
+        """What was read of an erased node goes, and with it all epochs: their summaries may quote it."""
+        self._marks.pop(node, None)
+        self._statuses.pop(node, None)
+        self._beside.pop(node, None)
+        self._epochs.clear()
+        if node in self._places:
+            self._path, self._places = (), {}
 
     def counts(self, key: str, path: Sequence[Node]) -> Mapping[str, int]:
         """Token counts under `key` of the nodes of a path that have one. Each is looked for once."""

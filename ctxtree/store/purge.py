@@ -32,13 +32,14 @@ class Purges(Transactions):
             seq, _ = reading.require(connection, tree, identity)
             _forget(connection, self._codec, tree, seq)
             _erase(connection, self._codec, tree, seq)
+            # Numbered before the others go: who has read those must see that this one is new.
+            mark = Mark(node=identity, name="erased", value={"reason": reason}, at=self.clock())
+            said.store_marks(connection, self._codec, tree, [(seq, mark)])
             connection.execute(delete(marks).where(marks.c.node == seq, marks.c.name != "erased"))
             connection.execute(delete(counts).where(counts.c.node == seq))
             connection.execute(delete(summaries).where(summaries.c.tree == tree))
             connection.execute(delete(epochs).where(epochs.c.tree == tree))
             delete_turns(connection, tree)
-            mark = Mark(node=identity, name="erased", value={"reason": reason}, at=self.clock())
-            said.store_marks(connection, self._codec, tree, [(seq, mark)])
 
         self._write(work)
         if not self._alone(lambda: dialects.shrink(self._engine)):
