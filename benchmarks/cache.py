@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from itertools import takewhile
+from dataclasses import dataclass
+from itertools import repeat, takewhile
 from pathlib import Path
 from typing import Any
 
@@ -24,10 +25,14 @@ WINDOW = 40_000
 def run(log: Path, window: int = WINDOW, policy: Policy | None = None) -> dict[str, Any]:
     """Costs as shares of sending everything; `breaks` counts requests whose prefix is not that of the one before."""
     path = _path(log)
-    steps = [at for at, message in enumerate(path) if message.role == "assistant" and at]
-    parts = [_pieces(plain([message], "openai.chat")) for message in path]
-    sizes = [ctxtree.count([message]) for message in path]
-    whole = _priced(_joined(parts[:at]) for at in steps)
+    session = _Session(
+        [_pieces(plain([message], "openai.chat")) for message in path],
+        [ctxtree.count([message]) for message in path],
+        [message.role == "tool" for message in path],
+        [at for at, message in enumerate(path) if message.role == "assistant" and at],
+    )
+    steps = session.steps
+    whole = _priced(session.requests(repeat(0, len(steps))))
     ours, compactions, breaks, between = _ours(path, steps, window, policy or Policy.agent())
     return {
         "log": log.name,
@@ -37,8 +42,8 @@ def run(log: Path, window: int = WINDOW, policy: Policy | None = None) -> dict[s
         "compactions": compactions,
         "breaks": breaks,
         "breaks between compactions": between,
-        "sliding window": _priced(_sliding(path, parts, sizes, steps, window)) / whole,
-        "cut to half at once": _priced(_halving(path, parts, sizes, steps, window)) / whole,
+        "sliding window": _priced(session.requests(_sliding(session, window))) / whole,
+        "cut to half at once": _priced(session.requests(_halving(session, window))) / whole,
     }
 
 
@@ -84,40 +89,44 @@ def _pieces(messages: Any) -> list[str]:
     return found
 
 
-def _sliding(
-    path: Sequence[Message],
-    parts: Sequence[list[str]],
-    sizes: Sequence[int],
-    steps: Sequence[int],
-    window: int,
-) -> Iterator[list[str]]:
-    """The newest messages that fit; a lone result at the start is left out."""
-    for at in steps:
-        start, used = at, 0
-        while start and used + sizes[start - 1] <= window:
-            start -= 1
-            used += sizes[start]
-        while start < at and path[start].role == "tool":
+@dataclass(frozen=True, slots=True)
+class _Session:
+    """The whole session: its messages as pieces, their tokens, and whether each is a tool's."""
+
+    parts: list[list[str]]
+    sizes: list[int]
+    tools: list[bool]
+    steps: list[int]
+
+    def after_results(self, start: int, end: int) -> int:
+        """The first place from `start` on that is no lone result."""
+        while start < end and self.tools[start]:
             start += 1
-        yield _joined(parts[start:at])
+        return start
+
+    def requests(self, starts: Iterator[int]) -> Iterator[list[str]]:
+        return (_joined(self.parts[start:at]) for start, at in zip(starts, self.steps, strict=True))
 
 
-def _halving(
-    path: Sequence[Message],
-    parts: Sequence[list[str]],
-    sizes: Sequence[int],
-    steps: Sequence[int],
-    window: int,
-) -> Iterator[list[str]]:
-    """Everything from a start on; when it passes the window, the start moves until half is left."""
+def _sliding(session: _Session, window: int) -> Iterator[int]:
+    """Where each request starts: as many of the newest messages as fit."""
+    for at in session.steps:
+        start, used = at, 0
+        while start and used + session.sizes[start - 1] <= window:
+            start -= 1
+            used += session.sizes[start]
+        yield session.after_results(start, at)
+
+
+def _halving(session: _Session, window: int) -> Iterator[int]:
+    """Where each request starts: when it passes the window, the start moves until half is left."""
     start = 0
-    for at in steps:
-        if sum(sizes[start:at]) > window:
-            while start < at - 1 and sum(sizes[start:at]) > window // 2:
+    for at in session.steps:
+        if sum(session.sizes[start:at]) > window:
+            while start < at - 1 and sum(session.sizes[start:at]) > window // 2:
                 start += 1
-            while start < at - 1 and path[start].role == "tool":
-                start += 1
-        yield _joined(parts[start:at])
+            start = session.after_results(start, at - 1)
+        yield start
 
 
 def _priced(requests: Iterator[list[str]]) -> float:

@@ -55,7 +55,7 @@ def record(history: History, path: Sequence[Node], usage: Mapping[str, Any], con
 
 def _made(history: History, context: Context) -> TurnRow | None:
     """The newest turn with this payload; None if the compile was not recorded."""
-    whole = memory.Print.of(context.payload).hash
+    whole = memory.payload_hash(context.payload)
     rows = history.database.turns(history.tree, limit=LOOKED_AT)
     found = next((row for row in rows if row.payload_hash == whole), None)
     return history.database.turn(history.tree, found.seq) if found else None

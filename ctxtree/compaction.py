@@ -74,7 +74,9 @@ def compact(
     gains nothing is not tried in a loop.
     """
     path = source.trail.ids
-    chosen = _chosen(plan, source, ask, tools)
+    opened = reopened(plan)
+    points = superseding(opened.items) if ask.policy.condense else {}
+    chosen = _chosen(opened, points, source, ask, tools)
     before, after = history(plan), history(chosen)
     if not path or (before - after < LEAST_GAIN * before and before <= plan.available):
         return None
@@ -85,7 +87,6 @@ def compact(
         request = _request(chosen.hole, source, ask, tools.by, summary)
         found = tools.known(request.key)
         summary, signals = (found, ()) if found else (yield request)
-    points = superseding(reopened(plan).items) if ask.policy.condense else {}
     levels = {item.nodes[0]: item.level for item in chosen.items if item.kind in HISTORY and item.shown}
     covered = chosen.hole.covered if chosen.hole else (old.covered if old else Covered())
     after += (summary.tokens if summary else 0) - (old.summary.tokens if old and old.summary else 0)
@@ -108,8 +109,8 @@ def _kept(points: Mapping[str, str], levels: Mapping[str, Level], source: Source
     }
 
 
-def _chosen(plan: Plan, source: Source, ask: Ask, tools: Tools) -> Plan:
-    trail, plan = source.trail, reopened(plan)
+def _chosen(plan: Plan, points: Mapping[str, str], source: Source, ask: Ask, tools: Tools) -> Plan:
+    trail = source.trail
     found = tools.relevance(trail, plan.query, asked_at(source, ask)) if plan.query.strip() else {}
     fitting = {
         i: found[trail.home[item.nodes[0]]]
@@ -118,7 +119,6 @@ def _chosen(plan: Plan, source: Source, ask: Ask, tools: Tools) -> Plan:
     }
     plan = run(plan, (Score(ask.policy.weights, fitting, trail.terms),))
     if ask.policy.condense:
-        points = superseding(plan.items)
         shorter = (supersede(points, ask, tools.recall_ids), condense(source, ask, tools.recall_ids))
         plan = run(plan, shorter)
     plan = _windowed(plan)

@@ -16,20 +16,19 @@ from dataclasses import dataclass, replace
 from typing import Any, cast
 
 from ctxtree import compaction, summarizers
+from ctxtree.beyond import called_back, standing
 from ctxtree.compaction import Tools
 from ctxtree.errors import BudgetError
-from ctxtree.gather import Ask, Source, asked_at, places, said, unit_item
+from ctxtree.gather import Ask, Source, asked_at, places
 from ctxtree.passes.order import Order
-from ctxtree.passes.recall import FLOOR, Recall
 from ctxtree.passes.squeeze import Squeeze
 from ctxtree.passes.trim import Trim
-from ctxtree.plan import HISTORY, Epoch, Plan, Rendered, Settings, SummaryRequest
-from ctxtree.preparing import FIXED, billed, called, counted, history, must_stay, prepared, run
+from ctxtree.plan import Epoch, Plan, Rendered, Settings, SummaryRequest
+from ctxtree.preparing import billed, called, counted, history, must_stay, prepared, run
 from ctxtree.render import target as find_target
 from ctxtree.report import Report
 from ctxtree.reporting import Story, report_of
 from ctxtree.speaking import speak
-from ctxtree.tokens import REPLY_TOKENS
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,73 +117,6 @@ def placed(plan: Plan, source: Source, ask: Ask, tools: Tools) -> Plan:
     if free > 0 and plan.policy.layout == "classic":
         plan = called_back(plan, source, ask, tools, plan.query, asked_at(source, ask), free)
     return run(plan, (Order(places(source)),))
-
-
-def standing(plan: Plan, source: Source, ask: Ask, tools: Tools) -> Plan:
-    """In the `stable` layout: what was called back for each user message since the last compaction stays there.
-
-    It follows from what came before that message, so it is the same at each later compile. All of it
-    together takes the room above the high watermark, which the history leaves free; each message may use
-    half of what is left of it, since every token of it is paid for again at each step.
-    """
-    trail, epoch = source.trail, source.epoch
-    if plan.policy.layout != "stable" or epoch is None:
-        return plan
-    tip = trail.places[epoch.node]
-    users = [at for at in trail.asked if trail.places[trail.units[at].nodes[0].id] > tip]
-    users = trail.asked[len(trail.asked) - len(users) - 1 :] if len(users) < len(trail.asked) else users
-    held = {item.nodes[0] for item in plan.items if item.kind == "message" and item.shown}
-    spoken = [
-        (trail.units[at].turn, said(trail.units[at].nodes[0].message), at)
-        for at in users
-        if trail.units[at].nodes[0].id in held
-    ]
-    if ask.input is not None:
-        spoken.append((len(trail.asked), plan.query, len(trail.units)))
-    fixed = sum(item.tokens for item in plan.items if item.kind in FIXED and item.kind != "input")
-    room = int((1 - ask.budget.high) * (plan.limit - fixed - REPLY_TOKENS))
-    for turn, words, at in spoken:
-        before = called(plan)
-        plan = called_back(plan, source, ask, tools, words, at, room // 2, turn)
-        room -= called(plan) - before
-    return plan
-
-
-def called_back(
-    plan: Plan, source: Source, ask: Ask, tools: Tools, words: str, at: int, room: int, turn: int | None = None
-) -> Plan:  # fmt: skip
-    """The plan with what fits `words` out of the units before `at` that are left out, within `room`."""
-    if not plan.policy.recall or not words.strip() or room <= 0:
-        return plan
-    return run(plan, (recall(plan, source, ask, tools.relevance(source.trail, words, at), room, turn),))
-
-
-def recall(
-    plan: Plan, source: Source, ask: Ask, fitting: Mapping[int, float], room: int, turn: int | None
-) -> Recall:
-    """The pass with every unit that may come back: those that fit, their answers, and open questions."""
-    trail = source.trail
-    back = {trail.home[item.nodes[0]] for item in plan.items if item.kind == "recall"}
-    held = {trail.home[item.nodes[0]]: item for item in plan.items if item.kind in HISTORY}
-    shown = {index for index, item in held.items() if item.chosen >= 0 or not item.forms} | back
-    beyond = source.epoch is not None or len(shown - back) < len(held)
-    floor = FLOOR * max(fitting.values(), default=0.0)
-    close = {index: score for index, score in fitting.items() if score >= floor and index not in shown}
-    turns = {
-        held[index].turn
-        for index in shown & held.keys()
-        if held[index].kind == "exchange" and held[index].forms
-    }
-    questions = [trail.asked[turn] for turn in sorted(turns, reverse=True) if turn >= 0]
-    questions = [index for index in questions if index not in shown]
-    said = {index for index in close if trail.units[index].kind == "user"}
-    answers = {
-        index: answer for index in said if (answer := trail.answer(index)) is not None and answer not in shown
-    }
-    wanted = {*close, *questions, *answers.values()} if beyond else set()
-    left = {index: held.get(index) or unit_item(source, ask, index) for index in sorted(wanted)}
-    left = {index: item for index, item in left.items() if item.forms and item.kind in HISTORY}
-    return Recall(close, left, questions, answers, room, turn)
 
 
 def render(plan: Plan, ask: Ask) -> Rendered:

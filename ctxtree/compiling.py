@@ -11,6 +11,7 @@ from ctxtree import memory
 from ctxtree.billing import model_key
 from ctxtree.compaction import Tools
 from ctxtree.compiler import Compiled, Context, compile_path
+from ctxtree.counter import TextCounter
 from ctxtree.errors import CtxtreeError, TargetError
 from ctxtree.gather import Ask, Source, count_key
 from ctxtree.history import History
@@ -39,15 +40,16 @@ def asked(
     retrieved: Sequence[Any] = (),
     counter: Any = None,
     dialect: str | None = None,
+    desk: Desk | None = None,
 ) -> Ask:
-    """The caller's arguments, checked and in one shape."""
+    """The caller's arguments, checked and in one shape. A desk keeps what its counters have counted."""
     find_target(target)
     name = "openai.chat" if target == "openai" else target
     return Ask(
         budget=budget if isinstance(budget, Budget) else Budget(budget),
         target=name,
         policy=policy or Policy.hybrid(),
-        counter=_counter(counter, name),
+        counter=_counter(counter, name, desk),
         tools=tuple(tools),
         response_format=response_format,
         input=_input(input),
@@ -56,10 +58,15 @@ def asked(
     )
 
 
-def _counter(counter: Any, target: str) -> Counter:
-    if counter is not None and not isinstance(counter, str) and hasattr(counter, "factor"):
-        return counter  # type: ignore[no-any-return]
-    return counter_for(counter, target)
+def _counter(counter: Any, target: str, desk: Desk | None) -> Counter:
+    if counter is not None and not isinstance(counter, str):
+        return counter if hasattr(counter, "factor") else counter_for(counter, target)
+    if desk is None:
+        return counter_for(counter, target)
+    key = (counter or "", target)
+    if key not in desk.counters:
+        desk.counters[key] = counter_for(counter, target)
+    return desk.counters[key].anew()
 
 
 def _input(given: Any) -> Message | None:
@@ -85,23 +92,17 @@ def passage(given: Any) -> Passage:
 
 @dataclass(slots=True)
 class Desk:
-    """What a handle keeps between compiles: the reader, the last epoch, counters with what they counted, the last request's fingerprint, alerts."""
+    """What a handle keeps between compiles.
+
+    The reader, the last epoch, counters by name and target, the last request's fingerprint, the alerts that fired.
+    """
 
     reader: Reader
     epoch: tuple[EpochRow, Epoch] | None = None
-    counters: dict[tuple[str, str], Counter] = field(default_factory=dict)
+    counters: dict[tuple[str, str], TextCounter] = field(default_factory=dict)
     print: Print | None = None
     fired: tuple[float, ...] = ()
     branch: str | None = None
-
-    def counter(self, asked: Any, target: str) -> Any:
-        """The counter of a name, kept with all that it has counted; anything else as it is."""
-        if asked is not None and not isinstance(asked, str):
-            return asked
-        key = (asked or "", target)
-        if key not in self.counters:
-            self.counters[key] = counter_for(asked, target)
-        return self.counters[key]
 
 
 def source_for(
@@ -119,9 +120,13 @@ def source_for(
         notes=history.notes(trail.places),
         branch=branch,
         epoch=_epoch(history, trail, epoch_key(ask), desk),
-        counts={} if is_function(ask) else history.counts(count_key(ask), trail.nodes),
+        counts={} if is_function(ask) else _counts(history, trail, count_key(ask)),
         fired=desk.fired,
     )
+
+
+def _counts(history: History, trail: Trail, key: str) -> Mapping[str, int]:
+    return history.counts(key, trail.nodes[trail.counted(key) :])
 
 
 def is_function(ask: Ask) -> bool:
@@ -165,7 +170,14 @@ def keep(history: History, source: Source, ask: Ask, made: Compiled, print_: Pri
     report = memory.report_out(made.context.report, source.trail.places)
     data = {"report": report, "fired": made.fired, "print": print_.pieces, "model": model_key(ask)}
     head = source.trail.ids[-1] if source.trail.nodes else None
-    database.put_turn(tree, source.branch, head, datetime.now(UTC), print_.hash, memory.pack(data))
+    database.put_turn(
+        tree,
+        source.branch,
+        head,
+        datetime.now(UTC),
+        memory.payload_hash(made.context.payload),
+        memory.pack(data),
+    )
     desk.print, desk.fired, desk.branch = print_, made.fired, source.branch
 
 

@@ -62,13 +62,17 @@ class _Memory:
     """Counts by text, oldest out first; what every copy of a counter shares."""
 
     counts: dict[str | bytes, int] = field(default_factory=dict)
-    inexact: int = 0
+    inexact: set[str | bytes] = field(default_factory=set)
 
     def keep(self, key: str | bytes, count: int, exact: bool) -> None:
         if len(self.counts) >= _KEPT_TEXTS:
-            self.counts.pop(next(iter(self.counts)), None)
+            oldest = next(iter(self.counts), None)
+            if oldest is not None:
+                del self.counts[oldest]
+                self.inexact.discard(oldest)
         self.counts[key] = count
-        self.inexact += not exact
+        if not exact:
+            self.inexact.add(key)
 
 
 @dataclass(slots=True, eq=False)
@@ -91,6 +95,7 @@ class TextCounter:
     encoding: str = "o200k_base"
     batch: Callable[[list[str]], list[int]] | None = None
     memory: _Memory = field(default_factory=_Memory, repr=False, compare=False)
+    unsure: set[str | bytes] = field(default_factory=set, repr=False, compare=False)
 
     def __call__(self, text: str) -> int:
         key = _key(text)
@@ -98,6 +103,8 @@ class TextCounter:
         if known is None:
             known, exact = self._count(text)
             self.memory.keep(key, known, exact)
+        if key in self.memory.inexact:
+            self.unsure.add(key)
         return known
 
     def many(self, texts: Sequence[str]) -> list[int]:
@@ -113,7 +120,11 @@ class TextCounter:
     @property
     def inexact(self) -> int:
         """How many texts were counted in pieces or estimated because they, or the tokenizer, gave cause."""
-        return self.memory.inexact
+        return len(self.unsure)
+
+    def anew(self) -> TextCounter:
+        """The same counter, and the same memory, to which nothing was asked yet: `inexact` is 0."""
+        return replace(self, unsure=set())
 
     def calibrated(self, factor: float, bound: float) -> TextCounter:
         """The same counter, and the same memory, with a factor learned from real usage."""

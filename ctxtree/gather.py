@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import ChainMap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import filterfalse
 from typing import Any
 
 from ctxtree import notices
@@ -133,14 +134,17 @@ def _shown(trail: Trail, epoch: Epoch | None) -> tuple[list[int], tuple[str, ...
         return [index for index in range(len(trail.units)) if index not in states], ()
     covered, tip = epoch.covered, int(trail.places[epoch.node])
     after = trail.ids[tip + 1 :]
+
+    def is_covered(index: int) -> bool:
+        return covered.holds(trail.places[trail.units[index].nodes[0].id])
+
     found = {trail.home[node] for node in (*epoch.levels, *after)} | set(trail.apart)
-    gone = {index for index in found if covered.holds(trail.places[trail.units[index].nodes[0].id])}
+    gone = set(filter(is_covered, found))
     late = tuple(node for node in after if trail.home[node] in gone)
     shown = found - gone - states
     held = sum(len(trail.units[index].nodes) for index in shown) + len(trail.patches) + len(late)
     if held + covered.size != len(trail.nodes):  # a mark was taken back since: look at all of them
-        every = range(len(trail.units))
-        shown = {i for i in every if not covered.holds(trail.places[trail.units[i].nodes[0].id])} - states
+        shown = set(filterfalse(is_covered, range(len(trail.units)))) - states
     return sorted(shown), late
 
 

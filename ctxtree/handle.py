@@ -292,10 +292,7 @@ class Tree:
     def _source(
         self, at: str | Node | None, budget: Budget | int, target: str, ask: dict[str, Any]
     ) -> tuple[Any, Any]:
-        ask["counter"] = self._desk.counter(
-            ask.get("counter"), "openai.chat" if target == "openai" else target
-        )
-        asked = compiling.asked(budget=budget, target=target, **ask)
+        asked = compiling.asked(budget=budget, target=target, desk=self._desk, **ask)
 
         def read() -> tuple[Any, Any]:
             held = billing.calibrated(self._history, asked)

@@ -35,7 +35,6 @@ class History:
         self._seen = 0
         self._beside: dict[str, Node] = {}
         self._counts: dict[str, dict[str, int]] = {}
-        self._looked: dict[str, int] = {}
         self._epochs: dict[str, list[EpochRow]] = {}
 
     def path(self, head: str | None) -> tuple[Node, ...]:
@@ -85,10 +84,7 @@ class History:
     def extend(self, nodes: tuple[Node, ...]) -> None:
         """Remember nodes that were just appended, if they continue the remembered path."""
         if nodes and (self._path[-1].id if self._path else None) == nodes[0].parent:
-            length = len(self._path)
             self._remember(nodes)
-            # Nobody has counted what was only now stored: it is not looked for.
-            self._looked = {key: len(self._path) if at == length else at for key, at in self._looked.items()}
 
     def marks(self) -> Mapping[str, Mapping[str, Any]]:
         """Node id -> mark name -> newest value. Cost: the marks that are new."""
@@ -112,16 +108,12 @@ class History:
         if node in self._places:
             self._path, self._places = (), {}
 
-    def counts(self, key: str, path: Sequence[Node]) -> Mapping[str, int]:
-        """Token counts under `key` of the nodes of a path that have one. Each is looked for once."""
+    def counts(self, key: str, nodes: Sequence[Node]) -> Mapping[str, int]:
+        """Token counts under `key` of these nodes, and of all that were asked for before, as far as there are any."""
         held = self._counts.setdefault(key, {})
-        start = self._looked.get(key, 0)
-        if start > len(path) or path is not self._trail.nodes:
-            start = 0
-        unknown = [node.id for node in path[start:] if node.id not in held]
+        unknown = [node.id for node in nodes if node.id not in held]
         if unknown:
             held.update(self.database.counts(self.tree, key, unknown))
-        self._looked[key] = len(path)
         return held
 
     def epoch(self, key: str, places: Mapping[str, float]) -> EpochRow | None:

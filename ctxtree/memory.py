@@ -25,6 +25,11 @@ def unpack(data: bytes) -> Any:
     return json.loads(zlib.decompress(data))
 
 
+def payload_hash(payload: Mapping[str, Any]) -> str:
+    """What a turn keeps of its request."""
+    return digest("payload", canonical(payload))
+
+
 def summary_out(summary: Summary) -> bytes:
     lines = [[line.kind, line.text, list(line.nodes), line.weight] for line in summary.lines]
     return pack(
@@ -109,11 +114,6 @@ class Print:
     """The fingerprint of a request: name and hash of each piece in the order providers read it, and its size."""
 
     pieces: tuple[tuple[str, str, int], ...]
-
-    @property
-    def hash(self) -> str:
-        """Of the whole request."""
-        return digest("payload", canonical(self.pieces))
 
     @classmethod
     def of(cls, payload: Mapping[str, Any]) -> Print:

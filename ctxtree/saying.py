@@ -13,17 +13,10 @@ from ctxtree.model import Media, Message, Part, Text, ToolCall, ToolResult, clea
 def message_of(given: Message | Mapping[str, Any]) -> Message:
     """A message, or a dict in OpenAI Chat form; what no text may hold is taken out."""
     if isinstance(given, Message):
-        return (
-            Message.model_validate_json(json.dumps(clean(json.loads(given.canonical))[0]))
-            if _dirty(given)
-            else given
-        )
+        held, removed = clean(json.loads(given.canonical))
+        return Message.model_validate_json(json.dumps(held)) if removed else given
     (message,) = messages_from([given], "openai.chat")
     return message
-
-
-def _dirty(message: Message) -> bool:
-    return clean(json.loads(message.canonical))[1] > 0
 
 
 def messages_of(given: Sequence[Any], format: str) -> list[Message]:

@@ -47,7 +47,8 @@ class Trail:
         """What was read before, for `Score`."""
         self._waiting: dict[str, list[int]] = {}
         self._spoken = False
-        self._slot: str | None = None
+        slots = [node.id for node in nodes if self.marks.get(node.id, {}).get("slot")]
+        self._slot = slots[-1] if slots else None
         self._ids: tuple[str, ...] = ()
         self._items: dict[str, list[Item | None]] = {}
         self._sums: dict[str, tuple[int, int]] = {}
@@ -61,16 +62,7 @@ class Trail:
         return self._ids
 
     def extend(self, nodes: Sequence[Node]) -> None:
-        """Add nodes at the end. A new system prompt in the place of an old one has all read anew."""
-        slots = [node.id for node in nodes if self.marks.get(node.id, {}).get("slot")]
-        if slots and self._slot is not None:
-            whole = [*self.nodes, *nodes]
-            revision = self.revision + 1
-            self.__init__((), self.marks)  # type: ignore[misc]
-            self.revision = revision
-            nodes = whole
-        if slots:
-            self._slot = slots[-1]
+        """Add nodes at the end; marks that came with them need a new trail."""
         for node in nodes:
             self._add(node)
 
@@ -82,6 +74,10 @@ class Trail:
         if found is None:
             found = held[index] = make(self.units[index])
         return found
+
+    def counted(self, key: str) -> int:
+        """How many nodes `tokens` has asked for."""
+        return self._sums.get(key, (0, 0))[0]
 
     def tokens(self, key: str, size: Size) -> int:
         """What all nodes cost in full; each is asked for once a `key`."""

@@ -288,3 +288,18 @@ def test_a_counter_is_given_back_and_a_calibrated_one_remembers() -> None:
     assert counter_for(counter) is counter
     learned = counter.calibrated(1.4, 1.6)
     assert (learned.factor, learned.bound, learned("text")) == (1.4, 1.6, counter("text"))
+
+
+def test_a_counter_asked_anew_has_counted_nothing_in_pieces_yet_but_remembers() -> None:
+    calls: list[str] = []
+    counter = counter_for(lambda text: calls.append(text) or len(text))
+    long = "x" * (LONGEST_RUN + 1)
+    found = counter(long)
+    asked = len(calls)
+    again = counter.anew()
+    assert (counter.inexact, again.inexact) == (1, 0)
+    assert again("short") == 5
+    assert again.inexact == 0
+    assert again(long) == found
+    assert again.inexact == 1
+    assert len(calls) == asked + 1

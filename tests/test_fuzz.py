@@ -103,8 +103,8 @@ def test_the_same_requests_under_another_hash_seed() -> None:
     assert "ok" in printed[0]
 
 
-def main(first: int, count: int) -> None:
-    """Runs `count` cases from seed `first` on; prints how many came to what, and a digest of all requests."""
+def outcomes_of(first: int, count: int) -> tuple[Counter[str], str]:
+    """How many of `count` cases from seed `first` on came to what, and a digest of all requests; faults are printed."""
     outcomes: Counter[str] = Counter()
     requests = hashlib.sha256()
     for seed in range(first, first + count):
@@ -115,8 +115,9 @@ def main(first: int, count: int) -> None:
             print(seed, str(fault).partition("\n")[0], flush=True)
         outcomes[outcome] += 1
         requests.update(request.encode())
-    print(dict(sorted(outcomes.items())), requests.hexdigest())
+    return outcomes, requests.hexdigest()
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]), int(sys.argv[2]))
+    found, whole = outcomes_of(int(sys.argv[1]), int(sys.argv[2]))
+    print(dict(sorted(found.items())), whole)

@@ -40,9 +40,12 @@ def store_of(options: Options, url: str | None = None) -> Store:
 def tree_of(options: Options, create: bool = False) -> Tree:
     """The tree that is meant: the one named, else the one used last."""
     store = store_of(options)
-    if options.tree is None and not store.trees():
-        raise NotFound(f"{options.store} holds no tree yet; name one: ctxtree --tree NAME ...")
-    return store.tree(options.tree, create=create)
+    try:
+        return store.tree(options.tree, create=create)
+    except NotFound:
+        if options.tree is not None:
+            raise
+        raise NotFound(f"{options.store} holds no tree yet; name one: ctxtree --tree NAME ...") from None
 
 
 def tree_from(options: Options, file: str | None, name: str | None) -> Tree:

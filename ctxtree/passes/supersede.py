@@ -56,7 +56,7 @@ class Supersede:
         if tokens > 0.9 * full.tokens:
             return item
         form = Form("condensed", messages, tokens, FIDELITY)
-        return replace(item, forms=(form,), level="condensed", reason="a newer view of the same stands below")
+        return replace(item, forms=(form,), level="condensed", reason="a newer view of the same came later")
 
     def _message(self, message: Message, node: str) -> Message:
         if node not in self.points:

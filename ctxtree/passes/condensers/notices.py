@@ -30,7 +30,7 @@ def left_out(whole: int, line: str, node: str, recall: bool) -> str:
 
 def superseded(newer: str, node: str, recall: bool) -> str:
     words = recall_words(node, recall)
-    return f"[superseded by #{newer[:ID_DIGITS]} below{f'; as it was then: {words}' if words else ''}]"
+    return f"[superseded by #{newer[:ID_DIGITS]}{f'; as it was then: {words}' if words else ''}]"
 
 
 def media(part: Media, node: str, recall: bool) -> str:
