@@ -42,8 +42,8 @@ def entry(node: Node, failed: str = "", tool_names: Mapping[str, str] = _NONE, c
     )
 
 
-def brief_call(call: ToolCall, value: int = 60, whole: int = 160) -> str:
-    """A call on one line: every key, values of at most `value` characters, `whole` in all."""
+def brief_call(call: ToolCall, value: int = 60, whole: int = 200) -> str:
+    """A call on one line: every key, values of at most `value` characters (paths to twice that), `whole` in all."""
     shown = ", ".join(f"{key}={_value(held, value)}" for key, held in call.object.items())
     return f"{call.name}({both_ends(shown, whole)})"
 
@@ -51,6 +51,7 @@ def brief_call(call: ToolCall, value: int = 60, whole: int = 160) -> str:
 def _value(held: object, limit: int) -> str:
     text = held if isinstance(held, str) else canonical(held)
     text = flat(text[: 4 * limit])
+    limit = limit if " " in text else 2 * limit
     return text if len(text) <= limit else f"{text[:limit]}…"
 
 

@@ -22,8 +22,9 @@ _PATH = re.compile(
     r"(?<![\w:/])/?(?:[\w.@-]+/){2,}[\w.@-]*"
 )
 _NO_PATH = re.compile(
-    r"^(?:\d[\d.]*\w*|[ei]\.[ge]|\w+\.(?:com|org|net|io|dev|cn)|[A-Z]\w*\.[a-z]\w*|(?:e|i)\.\w)$"
+    r"^(?:\d[\d.]*\w*|[ei]\.[ge]|\w+\.(?:com|org|net|io|dev|cn)|[A-Z]\w*\.[a-z]\w*|(?:e|i)\.\w|(?:this|self)\.\w+)$"
 )
+_CUT_BEFORE, _CUT_AFTER = re.compile(r"…\]?\s?$"), re.compile(r"\s?\[?…")
 _ERROR_LINE = re.compile(
     r"error|exception|fail|denied|refused|not found|no such|forbidden|invalid|timed? ?out|"
     r"\b[45]\d\d\b|traceback|panic|fatal|错误|失败|异常|拒绝|超时|无法",
@@ -267,5 +268,12 @@ def _error_line(text: str) -> str:
 
 
 def paths(text: str) -> list[str]:
-    """The file paths in a text, in order."""
-    return [path for path in _PATH.findall(text) if not _NO_PATH.match(path)]
+    """The file paths in a text, in order; none that a cut (`…`) has left a piece of."""
+    return [
+        found.group() for found in _PATH.finditer(text) if not _NO_PATH.match(found.group()) and _whole(found)
+    ]
+
+
+def _whole(found: re.Match[str]) -> bool:
+    text, (start, end) = found.string, found.span()
+    return not (_CUT_BEFORE.search(text, max(0, start - 3), start) or _CUT_AFTER.match(text, end))

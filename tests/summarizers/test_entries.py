@@ -3,6 +3,8 @@ from __future__ import annotations
 from ctxtree.model import Media, Message, Node, Text, ToolCall, ToolResult
 from ctxtree.plan import SummaryRequest
 from ctxtree.summarizers import entry, prompt
+from ctxtree.summarizers.entries import brief_call
+from ctxtree.summarizers.gather import paths
 from ctxtree.summarizers.prompt import PREVIOUS
 
 
@@ -30,12 +32,22 @@ def test_a_long_argument_is_cut() -> None:
         node(
             Message(
                 role="assistant",
-                parts=(ToolCall(name="write", arguments={"path": "a.py", "text": "x" * 9_000}),),
+                parts=(ToolCall(name="write", arguments={"path": "a.py", "text": "x " * 9_000}),),
             )
         )
     )
-    assert held.calls[0].startswith("write(path=a.py, text=xxx")
+    assert held.calls[0].startswith("write(path=a.py, text=x x x")
     assert len(held.calls[0]) < 120
+
+
+def test_a_path_stands_whole_or_not_at_all() -> None:
+    long = "/home/someone/workspaces/a-mono-repository/packages/agent/src/session.ts"
+    kept = brief_call(ToolCall(name="read", arguments={"path": long}))
+    assert paths(kept) == [long]
+    cut = brief_call(ToolCall(name="run", arguments={"command": f"cd {long} && cat /{'deep/' * 30}a.py"}))
+    assert "…" in cut
+    assert all(path == long for path in paths(cut))
+    assert paths("see this.session and self.path, then src/a.py") == ["src/a.py"]
 
 
 def test_a_result_is_cut_at_both_ends_and_named_by_its_call() -> None:
