@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 
@@ -25,15 +25,19 @@ GROUP = 0.3
 PAUSE = 3600.0
 """Seconds of silence after which a new sitting begins."""
 
+_BITS = 16
+_MOST = (1 << _BITS) - 1
+
 
 class Index:
     """Units 0, 1, 2, … and the terms they hold; grows at the end only.
 
+    A posting is one number: the unit, and in its low 16 bits how often it holds the term.
     A query costs the postings of its terms, not the number of units.
     """
 
     def __init__(self, units: Iterable[Sequence[str]] = ()) -> None:
-        self._postings: defaultdict[str, tuple[list[int], list[int]]] = defaultdict(lambda: ([], []))
+        self._postings: dict[str, list[int]] = {}
         self._ends: list[int] = []
         for terms in units:
             self.add(terms)
@@ -45,10 +49,13 @@ class Index:
         """The number of the new unit."""
         unit = len(self._ends)
         self._ends.append(len(terms) + (self._ends[-1] if self._ends else 0))
+        postings, high = self._postings, unit << _BITS
         for term, count in Counter(terms).items():
-            units, counts = self._postings[term]
-            units.append(unit)
-            counts.append(count)
+            entry = high | min(count, _MOST)
+            if (held := postings.get(term)) is None:
+                postings[term] = [entry]
+            else:
+                held.append(entry)
         return unit
 
     def scores(
@@ -101,12 +108,9 @@ class Index:
 
     def _hits(self, query: Iterable[str], size: int) -> Iterator[tuple[str, list[int], list[int]]]:
         for term in dict.fromkeys(query):
-            if term not in self._postings:
-                continue
-            units, counts = self._postings[term]
-            end = bisect_left(units, size)
-            if end:
-                yield term, units[:end], counts[:end]
+            held = self._postings.get(term, [])
+            if end := bisect_left(held, size << _BITS):
+                yield term, [one >> _BITS for one in held[:end]], [one & _MOST for one in held[:end]]
 
     def _length(self, unit: int) -> int:
         return self._ends[unit] - (self._ends[unit - 1] if unit else 0)
