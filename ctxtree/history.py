@@ -171,6 +171,8 @@ class History:
 
     def resolve(self, ref: str, head: str | None) -> str | None:
         """A reference as a node id: HEAD, HEAD~2, branch, label, full id, unique prefix; None for an empty HEAD."""
+        if not isinstance(ref, str):
+            raise NotFound(f"a reference is a string or a Node, not {type(ref).__name__}")
         name, back = _split(ref)
         found = head if name in ("HEAD", "") else self._named(name)
         return self._up(found, back, ref)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import date, datetime
 from typing import Any
 
 from ctxtree.plan import Passage
@@ -29,6 +29,11 @@ def quoted(role: str, text: str, at: datetime | None) -> str:
     """A recalled message as a quotation: who said it, when, word for word."""
     when = f", {at.date().isoformat()}" if at else ""
     return f"[said earlier by the {role}{when}]\n{defused(text)}"
+
+
+def dated(text: str, day: date) -> str:
+    """Words from long ago, with the day on which they were said."""
+    return f"[{day.isoformat()}] {text}"
 
 
 def recalled(quotations: Sequence[str]) -> str:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import date, datetime, timedelta
 
+from ctxtree import notices
 from ctxtree.model import Message, Text
 from ctxtree.passes.condensers.messages import brief
-from ctxtree.plan import Counter, Form, Item, Plan
+from ctxtree.plan import HISTORY, Counter, Form, Item, Plan
 from ctxtree.tokens import message_tokens
 
 FLOOR = 0.1
@@ -15,6 +17,12 @@ FLOOR = 0.1
 
 OUTCOME = 12
 """Tokens of an answer that tell how a request ended."""
+
+FAR = timedelta(days=1)
+"""What was said longer before the newest words than this is told with its day."""
+
+DAY_TOKENS = 10
+"""Room kept for the mark of a day."""
 
 LARGEST = 0.5
 """Share of the free room that one recalled exchange may take."""
@@ -28,7 +36,8 @@ class Recall:
     A user message comes with its answer (`answers`), in a few words if the answer does not fit the query
     itself, so that no request stands without its outcome. First of all come the `questions` of answers that
     are still there: what is nearest is never passed over for something older. `turn`: that of the user
-    message which it all comes back for, where it does not go to its own place.
+    message which it all comes back for; without one each goes to its own place in time, and the first user
+    message of each day long past carries the day, since "yesterday" means little from afar.
     """
 
     relevance: Mapping[int, float]
@@ -41,7 +50,8 @@ class Recall:
     def __call__(self, plan: Plan) -> Plan:
         taken: dict[int, float] = {}
         outcomes: dict[int, Form] = {}
-        room = self.room
+        days: set[date] = set()
+        room, newest = self.room, self._newest(plan)
         for i in self.questions:
             if i not in self.left:
                 continue
@@ -54,10 +64,13 @@ class Recall:
             told = answer not in self.left or answer in taken or answer in outcomes
             outcome = None if told else _outcome(self.left[answer], plan.counter)
             held = outcomes[i].tokens if i in outcomes else 0
-            cost = item.full_tokens - held + (outcome.tokens if outcome else 0)
+            day = _day(item.when, newest) if item.kind == "message" else None
+            mark = DAY_TOKENS if day and day not in days else 0
+            cost = item.full_tokens - held + (outcome.tokens if outcome else 0) + mark
             if i in taken or cost > room or cost > max(LARGEST * self.room, 200):
                 continue
             room -= cost
+            days |= {day} if day else set()
             taken[i] = self.relevance[i]
             outcomes.pop(i, None)
             if outcome:
@@ -68,7 +81,36 @@ class Recall:
         ]
         if self.turn is not None:
             called = [replace(item, turn=self.turn) for item in called]
+        called = _with_days(called, newest, plan.counter)
         return plan.with_items([*plan.items, *called]) if called else plan
+
+    def _newest(self, plan: Plan) -> datetime | None:
+        """When the newest words of the history were said; None where quotations are dated anyway."""
+        if self.turn is not None:
+            return None
+        return max((item.when for item in plan.items if item.when and item.kind in HISTORY), default=None)
+
+
+def _day(when: datetime | None, newest: datetime | None) -> date | None:
+    """The day of what was said long before the newest words."""
+    return when.date() if when is not None and newest is not None and newest - when > FAR else None
+
+
+def _with_days(called: Sequence[Item], newest: datetime | None, counter: Counter) -> list[Item]:
+    """The same, the first user message of each day long past with that day before its words."""
+    told: set[date] = set()
+    found = []
+    for item in called:
+        day = _day(item.when, newest)
+        message = item.forms[0].messages[0]
+        if day and day not in told and message.role == "user" and isinstance(message.parts[0], Text):
+            told.add(day)
+            first = Text(text=notices.dated(message.parts[0].text, day))
+            dated = message.model_copy(update={"parts": (first, *message.parts[1:])})
+            form = replace(item.forms[0], messages=(dated,), tokens=message_tokens(dated, counter))
+            item = replace(item, forms=(form,))
+        found.append(item)
+    return found
 
 
 def _outcome(item: Item, counter: Counter) -> Form:
