@@ -29,6 +29,7 @@ from ctxtree.errors import (
 )
 from ctxtree.model import Mark, Media, Message, Node, Opaque, Reasoning, Text, ToolCall, ToolResult
 from ctxtree.plan import Passage
+from ctxtree.planner import Prices, WatermarkPlan
 from ctxtree.policy import Budget, Policy, Weights
 from ctxtree.report import Report
 
@@ -41,8 +42,8 @@ __version__ = "0.1.0"
 __all__ = [
     "AmbiguousBacktrack", "AmbiguousRef", "Budget", "BudgetError", "ConflictError", "Context", "CtxtreeError",
     "FormatError", "Mark", "Media", "Message", "NoBacktrack", "Node", "NotFound", "Opaque", "Passage", "Policy",
-    "PolicyError", "Reasoning", "Report", "Store", "StoreError", "TargetError", "Text", "ToolCall", "ToolResult",
-    "Tree", "Weights", "compile_messages", "connect", "count", "recall_tool",
+    "PolicyError", "Prices", "Reasoning", "Report", "Store", "StoreError", "TargetError", "Text", "ToolCall",
+    "ToolResult", "Tree", "WatermarkPlan", "Weights", "compile_messages", "connect", "count", "recall_tool",
 ]  # fmt: skip
 
 

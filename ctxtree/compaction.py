@@ -16,6 +16,7 @@ from ctxtree.passes.select import Select
 from ctxtree.passes.summarize import Summarize
 from ctxtree.passes.supersede import superseding
 from ctxtree.plan import HISTORY, Covered, Entry, Epoch, Hole, Plan, Summary, SummaryRequest
+from ctxtree.planner import LEAST_GAIN
 from ctxtree.preparing import condense, epoch_key, history, must_stay, reopened, run, supersede
 from ctxtree.report import CompactionReport, Level, Signal
 from ctxtree.trail import Trail
@@ -38,10 +39,6 @@ class Tools:
     known: Callable[[str], Summary | None] = lambda _key: None
     by: str = "rules"
     recall_ids: bool = True
-
-
-LEAST_GAIN = 0.05
-"""Share of the history that a compaction must free to be worth its break of the prefix."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,12 +9,13 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from ctxtree import billing, branching, compiling, exporting, facts, memory, syncing
+from ctxtree import billing, branching, compiling, exporting, facts, memory, planning, syncing
 from ctxtree.compiler import Context, acompile_path, compile_path
 from ctxtree.errors import NotFound
 from ctxtree.history import History
 from ctxtree.model import Mark, Message, Node, ToolCall, ToolResult, clean
 from ctxtree.naming import check_name, next_name
+from ctxtree.planner import Prices, WatermarkPlan
 from ctxtree.policy import Budget
 from ctxtree.recalling import Reader
 from ctxtree.resolve import Resolution
@@ -288,6 +289,17 @@ class Tree:
         tools = compiling.tools_for(self._history, self._desk, summarizer)
         made = await acompile_path(source, asked, tools, summarizer)
         return self._finish(source, asked, made, record)
+
+    def plan(
+        self, budget: Budget | int, prices: Prices | None = None, *, keep: float | None = None,
+        at: str | Node | None = None, target: str = "openai.chat", summarizer: Any = None, **ask: Any,
+    ) -> WatermarkPlan:  # fmt: skip
+        """The watermarks for which requests like those of this path cost least, and when a compaction has paid for itself.
+
+        `keep`: the share of what is available that a compaction must leave (.4); the rest as for `compile`. Writes nothing.
+        """
+        asked, source = self._source(at, budget, target, ask)
+        return planning.plan_for(source, asked, prices or Prices(), keep, summarizer)
 
     def _source(
         self, at: str | Node | None, budget: Budget | int, target: str, ask: dict[str, Any]

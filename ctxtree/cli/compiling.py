@@ -1,4 +1,4 @@
-"""compile, explain, why, turns, count: what a model would be sent, and why."""
+"""compile, explain, why, plan, turns, count: what a model would be sent, and why."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import typer
 
 import ctxtree
 from ctxtree.cli import show
-from ctxtree.cli.opening import Options, policy_of, tree_from, tree_of
+from ctxtree.cli.opening import Options, policy_of, prices_of, tree_from, tree_of
 from ctxtree.compiler import Context
 from ctxtree.errors import NotFound
 from ctxtree.policy import Budget
@@ -125,6 +125,27 @@ def why(context: typer.Context, node: str, json: bool = JSON) -> None:
         )
 
 
+def plan(
+    context: typer.Context, file: str | None = FILE, budget: int = BUDGET, reserve: int = RESERVE,
+    prices: str = typer.Option("", "--prices", help="In units of an uncached input token: read=.1,write=1.25,input=1,output=5."),
+    keep: float | None = typer.Option(None, "--keep", help="Share of the history's room that a compaction must leave."),
+    target: str = TARGET, policy: str = POLICY, name: str | None = NAME, json: bool = JSON,
+) -> None:  # fmt: skip
+    """The watermarks that cost least under prompt caching, and after how many requests a compaction has paid for itself."""
+    tree = tree_from(context.obj, file, name)
+    figures = Budget(window=budget, reserve=reserve)
+    found = tree.plan(figures, prices_of(prices), keep=keep, target=target, policy=policy_of(policy))
+    if context.obj.json or json:
+        show.data(found)
+    else:
+        show.rows(
+            ("high", "low", "growth", "requests", "break-even", "cost"),
+            [(found.budget.high, found.budget.low, round(found.growth), found.requests, found.break_even, round(found.cost))],
+        )  # fmt: skip
+        show.say(found.why)
+    _partly(context.obj)
+
+
 def turns(context: typer.Context, limit: int = typer.Option(20, "--limit", min=1), json: bool = JSON) -> None:
     """The last compiles."""
     found = tree_of(context.obj).turns(limit)
@@ -154,4 +175,4 @@ def count(
     show.data({"tokens": tokens}) if context.obj.json or json else show.line(str(tokens))
 
 
-COMMANDS = {"compile": compile_, "explain": explain, "why": why, "turns": turns, "count": count}
+COMMANDS = {"compile": compile_, "explain": explain, "why": why, "plan": plan, "turns": turns, "count": count}

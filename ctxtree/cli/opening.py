@@ -11,6 +11,7 @@ from pydantic import ValidationError
 from ctxtree.api import Store, Tree, connect
 from ctxtree.cli import show
 from ctxtree.errors import NotFound, PolicyError
+from ctxtree.planner import Prices
 from ctxtree.policy import Policy
 from ctxtree.results import ImportReport
 
@@ -103,3 +104,18 @@ def policy_of(text: str) -> Policy:
     if name not in presets:
         raise PolicyError(f"no policy {name!r}; there are window:N, {', '.join(presets)}, or JSON")
     return presets[name]()  # type: ignore[no-any-return]
+
+
+def prices_of(text: str) -> Prices:
+    """`read=.1,write=1.25`, the others as they are."""
+    given: dict[str, float] = {}
+    for part in filter(None, text.split(",")):
+        name, _, figure = part.partition("=")
+        try:
+            given[name.strip()] = float(figure)
+        except ValueError:
+            raise PolicyError(f"{part!r} is no price; prices look like read=.1,write=1.25") from None
+    if given.keys() - Prices.model_fields.keys():
+        unknown = ", ".join(sorted(given.keys() - Prices.model_fields.keys()))
+        raise PolicyError(f"no price {unknown}; there are {', '.join(Prices.model_fields)}")
+    return Prices(**given)
