@@ -86,7 +86,7 @@ WORK: dict[str, Callable[[argparse.Namespace], Rows]] = {
     "recall": _recall,
     "ablation": _ablation,
     "chinese": lambda options: [chinese.run(options.crosswoz)] if options.crosswoz else [],
-    "cache": lambda options: [cache.run(log) for log in options.log],
+    "cache": lambda options: [row for log in options.log for row in cache.rows(log)],
     "knapsack": lambda options: [knapsack.run(options.log)] if options.log else [],
     "store": lambda options: [store.run() for _ in range(options.runs)],
     "fuzz": lambda _options: [fuzz.run()],

@@ -15,16 +15,40 @@ from pathlib import Path
 from typing import Any
 
 import ctxtree
-from ctxtree import Budget, Message, Policy
+from ctxtree import Budget, Message, Policy, Prices, WatermarkPlan
 from ctxtree.render import plain
 
 READ, WRITE = 0.1, 1.25
 WINDOW = 40_000
 
 
-def run(log: Path, window: int = WINDOW, policy: Policy | None = None) -> dict[str, Any]:
+OBSERVED = 50
+"""Steps at the start of a session whose growth the planner is shown."""
+
+
+def rows(log: Path, window: int = WINDOW) -> list[dict[str, Any]]:
+    """The default watermarks, and those of the planner for the growth of the first `OBSERVED` steps at the same prices."""
+    path = _path(log)
+    plan = _plan(path, window)
+    told = f"plan: break-even {plan.break_even} of {plan.requests} requests"
+    return [run(log, window), {**run(log, budget=plan.budget), "watermarks": told}]
+
+
+def _plan(path: Sequence[Message], window: int) -> WatermarkPlan:
+    steps = [at for at, message in enumerate(path) if message.role == "assistant"][:OBSERVED]
+    with ctxtree.connect(":memory:") as store:
+        tree = store.tree("start")
+        tree.extend(path[: steps[-1] + 1])
+        return tree.plan(window, Prices(read=READ, write=WRITE), policy=Policy.agent())
+
+
+def run(
+    log: Path, window: int = WINDOW, policy: Policy | None = None, budget: Budget | None = None
+) -> dict[str, Any]:
     """Costs as shares of sending everything; `breaks` counts requests whose prefix is not that of the one before."""
     path = _path(log)
+    budget = budget or Budget(window)
+    window = budget.window
     session = _Session(
         [_pieces(plain([message], "openai.chat")) for message in path],
         [ctxtree.count([message]) for message in path],
@@ -33,11 +57,14 @@ def run(log: Path, window: int = WINDOW, policy: Policy | None = None) -> dict[s
     )
     steps = session.steps
     whole = _priced(session.requests(repeat(0, len(steps))))
-    ours, compactions, breaks, between = _ours(path, steps, window, policy or Policy.agent())
+    ours, compactions, breaks, between = _ours(path, steps, budget, policy or Policy.agent())
     return {
         "log": log.name,
         "steps": len(steps),
         "window": window,
+        "watermarks": "default",
+        "high": budget.high,
+        "low": budget.low,
         "cost": ours / whole,
         "compactions": compactions,
         "breaks": breaks,
@@ -54,7 +81,7 @@ def _path(log: Path) -> list[Message]:
 
 
 def _ours(
-    path: Sequence[Message], steps: Sequence[int], window: int, policy: Policy
+    path: Sequence[Message], steps: Sequence[int], budget: Budget, policy: Policy
 ) -> tuple[float, int, int, int]:
     cost, compactions, breaks, between = 0.0, 0, 0, 0
     before: list[str] = []
@@ -63,7 +90,7 @@ def _ours(
         tree = store.tree("session")
         for at, message in enumerate(path):
             if at in todo:
-                made = tree.compile(budget=Budget(window), target="openai.chat", policy=policy)
+                made = tree.compile(budget=budget, target="openai.chat", policy=policy)
                 pieces = _pieces(made.payload["messages"])
                 kept = _common(before, pieces)
                 compacted = made.report.compaction is not None

@@ -89,8 +89,7 @@ def steps(source: Source, ask: Ask, tools: Tools) -> Generator[SummaryRequest, c
         if made is not None:
             source, taken, compactions = replace(source, epoch=made.epoch), 0, compactions + 1
             plan = standing(prepared(source, ask, taken, tools.recall_ids), source, ask, tools)
-        plan = placed(plan, source, ask, tools)
-        rendered = render(plan, ask)
+        plan, rendered = fitted(plan, source, ask, tools)
         excess = rendered.tokens - plan.limit
         if excess <= 0:
             break
@@ -103,6 +102,18 @@ def steps(source: Source, ask: Ask, tools: Tools) -> Generator[SummaryRequest, c
     # What the last try had to make do with: the next compile here must not find room to try once more.
     epoch = replace(story.epoch, available=plan.available) if story.epoch else None
     return Compiled(Context(rendered.payload, report), epoch, counts, fired)
+
+
+def fitted(plan: Plan, source: Source, ask: Ask, tools: Tools) -> tuple[Plan, Rendered]:
+    """Placed and rendered. What was called back is given up, which breaks the prefix, only where it proves too much."""
+    room = plan.available - history(plan)
+    if plan.policy.summarize and 0 <= room < called(plan):
+        whole = run(plan, (Order(places(source)),))
+        rendered = render(whole, ask)
+        if rendered.tokens <= whole.limit:
+            return whole, rendered
+    plan = placed(plan, source, ask, tools)
+    return plan, render(plan, ask)
 
 
 def placed(plan: Plan, source: Source, ask: Ask, tools: Tools) -> Plan:

@@ -13,17 +13,17 @@ from ctxtree.compaction import Tools
 from ctxtree.compiler import Compiled, Context, compile_path
 from ctxtree.counter import TextCounter
 from ctxtree.errors import CtxtreeError, TargetError
-from ctxtree.gather import Ask, Source, count_key
+from ctxtree.gather import DERIVATION, Ask, Source, count_key
 from ctxtree.history import History
 from ctxtree.importers import messages_from
 from ctxtree.memory import Print
 from ctxtree.model import Message, Node
 from ctxtree.plan import Counter, Epoch, Passage, Summary
 from ctxtree.policy import Budget, Policy
+from ctxtree.prefix import Sent, prefix_of
 from ctxtree.preparing import epoch_key
 from ctxtree.recalling import Reader
 from ctxtree.render import target as find_target
-from ctxtree.report import PrefixReport
 from ctxtree.store.records import EpochRow
 from ctxtree.tokens import counter_for
 from ctxtree.trail import Trail
@@ -94,13 +94,13 @@ def passage(given: Any) -> Passage:
 class Desk:
     """What a handle keeps between compiles.
 
-    The reader, the last epoch, counters by name and target, the last request's fingerprint, the alerts that fired.
+    The reader, the last epoch, counters by name and target, what is kept of the last request, the alerts that fired.
     """
 
     reader: Reader
     epoch: tuple[EpochRow, Epoch] | None = None
     counters: dict[tuple[str, str], TextCounter] = field(default_factory=dict)
-    print: Print | None = None
+    before: Sent | None = None
     fired: tuple[float, ...] = ()
     branch: str | None = None
 
@@ -154,7 +154,7 @@ def tools_for(history: History, desk: Desk, summarizer: Any) -> Tools:
     return Tools(desk.reader, lambda key: _summary(history, key), by=str(by or summarizer or "rules"))
 
 
-def keep(history: History, source: Source, ask: Ask, made: Compiled, print_: Print, desk: Desk) -> None:
+def keep(history: History, source: Source, ask: Ask, made: Compiled, now: Sent, desk: Desk) -> None:
     """Store what was derived: counts, the summary, the epoch and the turn's report."""
     database, tree = history.database, history.tree
     if made.counts and not is_function(ask):
@@ -167,58 +167,50 @@ def keep(history: History, source: Source, ask: Ask, made: Compiled, print_: Pri
         database.put_epoch(
             tree, made.epoch.node, made.epoch.key, memory.epoch_out(made.epoch, source.trail.places)
         )
-    report = memory.report_out(made.context.report, source.trail.places)
-    data = {"report": report, "fired": made.fired, "print": print_.pieces, "model": model_key(ask)}
-    head = source.trail.ids[-1] if source.trail.nodes else None
+    data = {
+        "report": now.report, "fired": made.fired, "print": now.print.pieces, "model": model_key(ask),
+        "version": now.version, "budget": now.budget,
+    }  # fmt: skip
     database.put_turn(
         tree,
         source.branch,
-        head,
+        now.head,
         datetime.now(UTC),
         memory.payload_hash(made.context.payload),
         memory.pack(data),
     )
-    desk.print, desk.fired, desk.branch = print_, made.fired, source.branch
+    desk.before, desk.fired, desk.branch = now, made.fired, source.branch
 
 
 def recollect(history: History, branch: str, desk: Desk) -> None:
     """Take up where the last compile on this branch left off, also after a restart."""
     if desk.branch == branch:
         return
-    desk.branch, desk.print, desk.fired = branch, None, ()
+    desk.branch, desk.before, desk.fired = branch, None, ()
     rows = history.database.turns(history.tree, branch=branch, limit=1)
-    if rows:
-        turn = history.database.turn(history.tree, rows[-1].seq)
-        held = memory.unpack(turn.data) if turn else {"print": (), "fired": ()}
-        desk.print = Print(tuple((name, code, size) for name, code, size in held["print"]))
+    turn = history.database.turn(history.tree, rows[-1].seq) if rows else None
+    if turn is not None:
+        held = memory.unpack(turn.data)
+        print_ = Print(tuple((name, code, size) for name, code, size in held["print"]))
+        desk.before = Sent(
+            print_, turn.node, held["report"], held.get("budget", {}), held.get("version", DERIVATION)
+        )  # fmt: skip
         desk.fired = tuple(held["fired"])
 
 
-def with_prefix(made: Compiled, print_: Print, before: Print | None) -> Compiled:
+def sent(made: Compiled, source: Source, ask: Ask) -> Sent:
+    """What is kept of a request for the next one to be held against."""
+    report = memory.report_out(made.context.report, source.trail.places)
+    head = source.trail.ids[-1] if source.trail.nodes else None
+    return Sent(Print.of(made.context.payload), head, report, ask.budget.model_dump(mode="json"))
+
+
+def with_prefix(made: Compiled, now: Sent, before: Sent | None, source: Source) -> tuple[Compiled, Sent]:
     """The same with the report's `prefix` filled in against the request before."""
-    report = made.context.report
-    if before is None:
-        prefix = PrefixReport(stable_tokens=0, break_at=-1, cause="the first request on this branch")
-    else:
-        tokens, at, name = print_.against(before, report.tokens)
-        prefix = PrefixReport(
-            stable_tokens=tokens, break_at=at, cause=_cause(at, name, report.compaction is not None)
-        )
-    report = report.model_copy(update={"prefix": prefix})
-    return replace(made, context=Context(made.context.payload, report))
-
-
-def _cause(at: int, name: str, compacted: bool) -> str:
-    if at < 0:
-        return ""
-    if compacted:
-        return "a compaction"
-    return {
-        "tools": "the tools changed",
-        "system": "the system prompt or the state changed",
-        "instructions": "the system prompt or the state changed",
-        "systemInstruction": "the system prompt or the state changed",
-    }.get(name, "an earlier message changed: recalled text, a note, or the end of the path")
+    prefix = prefix_of(now, before, source.trail.places)
+    report = made.context.report.model_copy(update={"prefix": prefix})
+    now = replace(now, report={**now.report, "prefix": prefix.model_dump(mode="json")})
+    return replace(made, context=Context(made.context.payload, report)), now
 
 
 def compile_list(

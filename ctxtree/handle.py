@@ -317,10 +317,10 @@ class Tree:
         return self._database.together(read, writing=False)
 
     def _finish(self, source: Any, asked: Any, made: Any, record: bool) -> Context:
-        print_ = memory.Print.of(made.context.payload)
-        made = compiling.with_prefix(made, print_, self._desk.print)
+        now = compiling.sent(made, source, asked)
+        made, now = compiling.with_prefix(made, now, self._desk.before, source)
         if record:
-            keep = partial(compiling.keep, self._history, source, asked, made, print_, self._desk)
+            keep = partial(compiling.keep, self._history, source, asked, made, now, self._desk)
             self._database.together(keep, writing=True)
         return made.context  # type: ignore[no-any-return]
 

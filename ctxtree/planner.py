@@ -143,11 +143,14 @@ def summary_cost(fallen: float, length: int, prices: Prices) -> float:
 
 def break_even(low: float, before: float, load: Load, prices: Prices) -> int | None:
     """Requests until a compaction from `before` to `low` tokens has cost less than to read on; None if it never has."""
-    spared = prices.read * (before - low)
-    spent = max(0.0, (prices.write - prices.read) * low + summary_cost(before - low, load.summary, prices))
-    if spared <= 0:
-        return None
-    return max(1, math.ceil(spent / spared))
+    saved, spent = gain(low, before, load.summary, prices)
+    return max(1, math.ceil(spent / saved)) if saved > 0 else None
+
+
+def gain(low: float, before: float, summary: int, prices: Prices) -> tuple[float, float]:
+    """(Saved by each later request, spent once beyond reading on) by a compaction, at the prices given."""
+    spent = (prices.write - prices.read) * low + summary_cost(before - low, summary, prices)
+    return prices.read * (before - low), max(0.0, spent)
 
 
 def _root(low: float, load: Load, prices: Prices) -> float:

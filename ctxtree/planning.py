@@ -26,5 +26,5 @@ def load_of(source: Source, ask: Ask, summarizer: Any = None) -> Load:
     system = sum(size_of(node, source, ask) for node in source.trail.nodes if node.role == "system")
     requests = sum(node.role == "assistant" for node in source.trail.nodes)
     growth = max(0, total - system) / requests if requests else 0.0
-    modelled = ask.policy.summarize and summarizer not in (None, "rules")
+    modelled = ask.policy.summarize and callable(summarizer)
     return Load(plan.available, head, growth, summary_cap(plan) if modelled else 0)

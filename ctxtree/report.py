@@ -80,7 +80,12 @@ class PathReport(Value):
 
 
 class CompactionReport(Value):
-    """One compaction: at `node`, from `before` to `after` tokens, covering `covered`."""
+    """One compaction: at `node`, from `before` to `after` tokens, covering `covered`.
+
+    In uncached input tokens at `prices` (`Prices()`): `saved` is what each later request costs less, `cost` what the
+    rewriting of what is left costs once beyond reading it, and a model's summary if one was made. `break_even`: the
+    requests after which the first has made up for the second (None: never).
+    """
 
     node: str
     before: int
@@ -89,6 +94,10 @@ class CompactionReport(Value):
     reason: str = ""
     depth: int = 1
     branch: str = ""
+    saved: float = 0.0
+    cost: float = 0.0
+    break_even: int | None = None
+    prices: dict[str, float] = Field(default_factory=dict)
 
     @property
     def line(self) -> str:
@@ -96,8 +105,14 @@ class CompactionReport(Value):
         first, last = (self.covered[0][:8], self.covered[-1][:8]) if self.covered else ("-", "-")
         return (
             f"compaction {self.before} -> {self.after} tokens: {len(self.covered)} nodes "
-            f"{first}..{last} on branch {self.branch or '-'} ({self.reason})"
+            f"{first}..{last} on branch {self.branch or '-'} ({self.reason}){self._paid}"
         )
+
+    @property
+    def _paid(self) -> str:
+        if self.break_even is None:
+            return ""
+        return f", {self.saved:.0f} saved per request for {self.cost:.0f}, paid for after {self.break_even}"
 
 
 class PrefixReport(Value):

@@ -6,7 +6,8 @@ from dataclasses import dataclass, field, replace
 
 from ctxtree.compaction import Compaction
 from ctxtree.gather import Ask, Source, count_key, size_of
-from ctxtree.plan import Epoch, Item, Plan, Rendered
+from ctxtree.plan import Epoch, Item, Plan, Rendered, Summary
+from ctxtree.planner import Load, Prices, break_even, gain
 from ctxtree.preparing import billed, fixed_tokens, history
 from ctxtree.report import (
     BudgetReport,
@@ -45,9 +46,20 @@ class Story:
         report = made.report
         if self.compaction is not None:
             report = report.model_copy(update={"before": self.compaction.before})
+        report = priced(report, made.epoch.summary)
         selection = SelectionReport(value=round(made.value, 6), bound=round(made.bound, 6))
         signals = (*self.signals, *made.signals)
         return Story(self.before, report, made.epoch, signals, selection)
+
+
+def priced(report: CompactionReport, summary: Summary | None) -> CompactionReport:
+    """With what it saves and costs at the default prices."""
+    prices = Prices()
+    length = summary.tokens if summary is not None and not summary.by.startswith("rules") else 0
+    saved, spent = gain(report.after, report.before, length, prices)
+    even = break_even(report.after, report.before, Load(0, 0, 0.0, length), prices)
+    figures = {"saved": round(saved / prices.input, 1), "cost": round(spent / prices.input, 1)}
+    return report.model_copy(update={**figures, "break_even": even, "prices": prices.model_dump()})
 
 
 def report_of(

@@ -334,7 +334,7 @@ def test_recall_gives_the_whole(talk: None) -> None:
 
 
 VERBS = [
-    "compile", "compile --report", "explain", "why plan", "turns", "count text.txt", "import small.jsonl",
+    "compile", "compile --report", "explain", "why plan", "plan", "turns", "count text.txt", "import small.jsonl",
     "export", "export --format markdown", "export --format mermaid", "formats", "doctor", "doctor small.jsonl",
     "verify", "trees", "branches", "tree", "tree --all", "log", "show plan", "diff plan HEAD", "recall plan",
     "facts", "add user words", "fork other plan", "switch main", "edit plan words", "retry",
