@@ -109,27 +109,37 @@ def _unfolded(folded: Sequence[list[int] | str], path: Sequence[str]) -> list[st
     return found
 
 
+LISTS = ("messages", "input", "contents")
+MORE = "+"
+"""Before the name of a piece: it goes on with the message of the piece before."""
+
+
 @dataclass(frozen=True, slots=True)
 class Print:
-    """The fingerprint of a request: name and hash of each piece in the order providers read it, and its size."""
+    """The fingerprint of a request: name and hash of each piece in the order providers read it, and its size.
+
+    A piece is a content block, or the rest of its message; cache break points are no part of it. So a message
+    that only got longer still has all its pieces.
+    """
 
     pieces: tuple[tuple[str, str, int], ...]
 
     @classmethod
     def of(cls, payload: Mapping[str, Any]) -> Print:
         pieces: list[tuple[str, str, int]] = []
-        lists = ("messages", "input", "contents")
-        for name in ("tools", "system", "instructions", "systemInstruction", "text", *lists):
+        for name in ("tools", "system", "instructions", "systemInstruction", "text", *LISTS):
             if name not in payload:
                 continue
             whole = payload[name]
-            for part in whole if name in lists and isinstance(whole, list) else [whole]:
-                text = canonical(part)
-                pieces.append((name, digest("piece", text)[:16], len(text)))
+            parts = whole if isinstance(whole, list) else [whole]
+            for part in parts:
+                for at, block in enumerate(_blocks(part) if name in LISTS else [part]):
+                    text = canonical(_bare(block))
+                    pieces.append((MORE + name if at else name, digest("piece", text)[:16], len(text)))
         return cls(tuple(pieces))
 
     def against(self, before: Print, tokens: int) -> tuple[int, int, str]:
-        """(tokens in common by share of bytes, index of the first different piece or -1, its name)."""
+        """(tokens in common by share of bytes, index of the first different tool, system text or message or -1, its name)."""
         same = 0
         for mine, other in zip(self.pieces, before.pieces, strict=False):
             if mine != other:
@@ -137,6 +147,28 @@ class Print:
             same += 1
         total = sum(size for _, _, size in self.pieces) or 1
         common = sum(size for _, _, size in self.pieces[:same])
-        broken = same < len(before.pieces)
-        name = before.pieces[same][0] if broken else ""
-        return tokens * common // total, same if broken else -1, name
+        if same == len(before.pieces):
+            return tokens * common // total, -1, ""
+        name = before.pieces[same][0]
+        at = sum(not one.startswith(MORE) for one, _, _ in before.pieces[: same + 1]) - 1
+        return tokens * common // total, at, name.removeprefix(MORE)
+
+
+def _blocks(message: Any) -> list[Any]:
+    """The content of a message block by block, each with who says it, and then what else it holds."""
+    if not isinstance(message, Mapping):
+        return [message]
+    field = "parts" if "parts" in message else "content"
+    content = message.get(field)
+    texts = [{"type": "text", "text": content}] if isinstance(content, str) else content
+    if not isinstance(texts, list):
+        return [message]
+    role = str(message.get("role", ""))
+    rest = {name: value for name, value in message.items() if name not in (field, "role")}
+    return [*([role, _bare(block)] for block in texts), *([[role, rest]] if rest or not texts else [])]
+
+
+def _bare(block: Any) -> Any:
+    if isinstance(block, Mapping) and "cache_control" in block:
+        return {name: value for name, value in block.items() if name != "cache_control"}
+    return block

@@ -12,8 +12,8 @@ from ctxtree.gather import DERIVATION
 from ctxtree.memory import Print
 from ctxtree.report import PrefixReport
 
-HEADS = frozenset({"tools", "system", "instructions", "systemInstruction", "text"})
-"""Parts of a request that stand before its messages."""
+HEADS = frozenset({"system", "instructions", "systemInstruction"})
+"""Parts of a request that hold the system prompt."""
 
 CHANGED = MappingProxyType(
     {
@@ -49,6 +49,8 @@ def prefix_of(now: Sent, before: Sent | None, places: Mapping[str, float]) -> Pr
 
 
 def _cause(now: Sent, before: Sent, name: str, places: Mapping[str, float]) -> str:
+    if name in ("tools", "text"):
+        return CHANGED["tools"]
     other = _asked_otherwise(now, before)
     if other:
         return other
@@ -56,10 +58,10 @@ def _cause(now: Sent, before: Sent, name: str, places: Mapping[str, float]) -> s
         return f"the path changed: {before.head[:8]}, where the request before ended, is not on it"
     if now.report["compaction"] is not None:
         return f"a compaction: {now.report['compaction']['reason']}"
-    old, new = _first_difference(_shown(before.report), _shown(now.report))
-    if name in HEADS and (old or new or ("",))[0] not in ("tools", "system", "state"):
-        return "the tools or the response format changed" if name in ("tools", "text") else CHANGED["system"]
-    return _told(old, new)
+    told = _told(_shown(before.report), _shown(now.report))
+    if told:
+        return told
+    return CHANGED["system"] if name in HEADS else "an earlier message changed at the same length"
 
 
 def _asked_otherwise(now: Sent, before: Sent) -> str:
@@ -86,19 +88,18 @@ def _shown(report: Mapping[str, Any]) -> list[Shown]:
     ]
 
 
-def _first_difference(old: Sequence[Shown], new: Sequence[Shown]) -> tuple[Shown | None, Shown | None]:
-    return next(((a, b) for a, b in zip_longest(old, new) if a != b), (None, None))
-
-
-def _told(old: Shown | None, new: Shown | None) -> str:
-    for item in (old, new):
-        if item and item[0] in CHANGED:
-            return CHANGED[item[0]]
-    if old and new and old[:2] == new[:2] and old[2] != new[2]:
-        return f"{old[0]} at place {_place(old)} of the path went from {old[2]} to {new[2]}"
-    if old is None:
-        return "an earlier message changed"
-    return f"{old[0]} at place {_place(old)} of the path is not told as it was"
+def _told(old: Sequence[Shown], new: Sequence[Shown]) -> str:
+    """What the first item that differs says; an item that came in between is told rather than the one after it."""
+    a, b = next(((a, b) for a, b in zip_longest(old, new) if a != b), (None, None))
+    came = b is not None and a is not None and b[:2] not in [one[:2] for one in old]
+    item = b if a is None or (came and a[:2] in [one[:2] for one in new]) else a
+    if item is None:
+        return ""
+    if item[0] in CHANGED:
+        return CHANGED[item[0]]
+    if a and b and a[:2] == b[:2] and a[2] != b[2]:
+        return f"{a[0]} at place {_place(a)} of the path went from {a[2]} to {b[2]}"
+    return f"{item[0]} at place {_place(item)} of the path is not told as it was"
 
 
 def _place(item: Shown) -> str:

@@ -55,15 +55,20 @@ def _block(items: Sequence[Item]) -> Message:
 
 
 def _with_cuts(spoken: Sequence[Said], plan: Plan) -> tuple[Said, ...]:
-    """Cache break points: after the head, after the summary, before what changes each turn, at the end."""
+    """Cache break points: after the head, before what changes each turn, where the request before ended, at the end.
+
+    That request ended before the newest assistant message. Providers look back some 20 blocks from a break point
+    for what they hold, and one exchange with parallel calls may have more.
+    """
     volatile = {"state", "facts", "retrieved", "input"}
     kinds = [plan.items[said.item].kind for said in spoken]
     steady = [i for i, kind in enumerate(kinds) if kind not in volatile]
     first_volatile = next((i for i, kind in enumerate(kinds) if kind in volatile), len(spoken))
+    answered = max((i for i, said in enumerate(spoken) if said.message.role == "assistant"), default=-1)
     cuts = {
         max((i for i in steady if kinds[i] == "system"), default=-1),
-        max((i for i in steady if kinds[i] == "summary"), default=-1),
         max((i for i in steady if i < first_volatile), default=-1),
+        max((i for i in steady if i < answered), default=-1),
         max(steady, default=-1),
     }
     return tuple(replace(said, cut=True) if i in cuts else said for i, said in enumerate(spoken))

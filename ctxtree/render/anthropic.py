@@ -74,12 +74,14 @@ def render(said: Sequence[Said], settings: Settings, counter: Counter) -> Render
     if dropped:
         ledger.add("tools_dropped")
     if tools:
-        payload["tools"] = tools
+        payload["tools"] = tools if system else _cut_after(tools, turns)
     if settings.response_format:
         ledger.add("response_format_dropped")
     if settings.reserve > 0:
         payload["max_tokens"] = settings.reserve
-    return tally.rendered(payload, tools_tokens(tools, counter) if tools else 0, ledger, REPLY_TOKENS)
+    return tally.rendered(
+        payload, tools_tokens([_uncut(tool) for tool in tools], counter) if tools else 0, ledger, REPLY_TOKENS
+    )
 
 
 def foreseen(settings: Settings, counter: Counter) -> int:
@@ -90,7 +92,7 @@ def foreseen(settings: Settings, counter: Counter) -> int:
 def weigh(payload: Mapping[str, Any], counter: Counter) -> int:
     """The tokens of a finished request, counted anew."""
     tools, system = payload.get("tools"), payload.get("system")
-    tokens = REPLY_TOKENS + (tools_tokens(tools, counter) if tools else 0)
+    tokens = REPLY_TOKENS + (tools_tokens([_uncut(tool) for tool in tools], counter) if tools else 0)
     heads = [system] if system else []
     for blocks in (*heads, *(message["content"] for message in payload["messages"])):
         tokens += MESSAGE_TOKENS + sum(block_cost(block, counter) for block in blocks)
@@ -138,6 +140,19 @@ def _few_cuts(system: list[Block], turns: list[Turn], ledger: Ledger) -> tuple[l
             yield replace(block, cut=False) if 0 < number <= marked - MOST_CUTS else block
 
     return list(kept(system)), [replace(turn, blocks=tuple(kept(turn.blocks))) for turn in turns]
+
+
+def _cut_after(tools: list[Json], turns: Sequence[Turn]) -> list[Json]:
+    """The tools with a break point after them, where break points are asked for and one is left."""
+    marked = sum(block.cut for turn in turns for block in turn.blocks)
+    own = sum("cache_control" in tool for tool in tools)
+    if own or not 0 < marked < MOST_CUTS:
+        return tools
+    return [*tools[:-1], {**tools[-1], "cache_control": {"type": "ephemeral"}}]
+
+
+def _uncut(tool: Mapping[str, Any]) -> Json:
+    return {name: value for name, value in tool.items() if name != "cache_control"}
 
 
 def _message(turn: Turn, tally: Tally) -> Json:
