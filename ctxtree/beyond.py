@@ -9,8 +9,7 @@ from ctxtree.compaction import Tools
 from ctxtree.gather import Ask, Source, said, unit_item
 from ctxtree.passes.recall import FLOOR, Recall
 from ctxtree.plan import HISTORY, Plan
-from ctxtree.preparing import FIXED, called, run
-from ctxtree.tokens import REPLY_TOKENS
+from ctxtree.preparing import called, room_of, run
 
 
 def standing(plan: Plan, source: Source, ask: Ask, tools: Tools) -> Plan:
@@ -34,8 +33,7 @@ def standing(plan: Plan, source: Source, ask: Ask, tools: Tools) -> Plan:
     ]
     if ask.input is not None:
         spoken.append((len(trail.asked), plan.query, len(trail.units)))
-    fixed = sum(item.tokens for item in plan.items if item.kind in FIXED and item.kind != "input")
-    room = int((1 - ask.budget.high) * (plan.limit - fixed - REPLY_TOKENS))
+    room = int((1 - ask.budget.high) * (epoch.room or room_of(plan)))
     for turn, words, at in spoken:
         before = called(plan)
         plan = called_back(plan, source, ask, tools, words, at, room // 2, turn)

@@ -17,7 +17,7 @@ from ctxtree.passes.summarize import Summarize
 from ctxtree.passes.supersede import superseding
 from ctxtree.plan import HISTORY, Covered, Entry, Epoch, Hole, Plan, Summary, SummaryRequest
 from ctxtree.planner import LEAST_GAIN
-from ctxtree.preparing import condense, epoch_key, history, must_stay, reopened, run, supersede
+from ctxtree.preparing import condense, epoch_key, history, must_stay, reopened, room_of, run, supersede
 from ctxtree.report import CompactionReport, Level, Signal
 from ctxtree.trail import Trail
 
@@ -93,8 +93,9 @@ def compact(
         reason="over the high watermark" if before <= plan.available else "over the budget",
     )  # fmt: skip
     epoch = Epoch(
-        path[-1], epoch_key(ask), levels, covered, summary, plan.available, _kept(points, levels, source)
-    )
+        path[-1], epoch_key(ask), levels, covered, summary, plan.available, _kept(points, levels, source),
+        room_of(plan),
+    )  # fmt: skip
     return Compaction(epoch, report, signals, chosen.value, chosen.bound)
 
 

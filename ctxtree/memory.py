@@ -52,6 +52,7 @@ def epoch_out(epoch: Epoch, places: Mapping[str, float]) -> bytes:
             "beside": list(epoch.covered.beside),
             "summary": epoch.summary.key if epoch.summary else None,
             "available": epoch.available,
+            "room": epoch.room,
             "points": sorted([int(places[node]), newer] for node, newer in epoch.points.items()),
         }
     )
@@ -65,7 +66,7 @@ def epoch_in(
     levels = {path[place]: level for place, level in held["levels"]}
     told = summary(held["summary"]) if held["summary"] else None
     points = {path[place]: newer for place, newer in held["points"]}
-    return Epoch(node, key, levels, covered, told, held["available"], points)
+    return Epoch(node, key, levels, covered, told, held["available"], points, held.get("room", 0))
 
 
 def report_out(report: Report, places: Mapping[str, float]) -> dict[str, Any]:

@@ -89,6 +89,12 @@ def fixed_tokens(plan: Plan) -> int:
     return sum(item.tokens for item in plan.items if item.kind in FIXED)
 
 
+def room_of(plan: Plan) -> int:
+    """What is left beside system, tools and state, whatever the input is."""
+    fixed = sum(item.tokens for item in plan.items if item.kind in FIXED and item.kind != "input")
+    return plan.limit - fixed - REPLY_TOKENS
+
+
 def must_stay(plan: Plan) -> frozenset[int]:
     """The newest user words, the last exchange and pins: they stay in some form."""
     asked = any(item.kind == "input" for item in plan.items)

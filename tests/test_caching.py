@@ -1,6 +1,7 @@
 """Prompt caching: what stays byte for byte, where break points stand, what is told about a break."""
 
 import json
+import random
 from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
@@ -9,7 +10,7 @@ from typing import Any
 import pytest
 
 import ctxtree
-from ctxtree import Budget, Context, Policy, Prices, ToolCall
+from ctxtree import Budget, Context, Node, Policy, Prices, ToolCall
 
 LOG = Path(__file__).parent.parent / "examples" / "logs" / "coding-agent.jsonl"
 LOOKED_BACK = 20
@@ -80,19 +81,16 @@ def test_between_compactions_a_request_only_grows(policy: Policy, target: str) -
 @pytest.mark.parametrize("policy", POLICIES.values(), ids=POLICIES)
 def test_a_real_session_only_grows_between_compactions(policy: Policy) -> None:
     with ctxtree.connect(":memory:") as store:
-        path = store.tree(store.import_file(LOG).conversations[-1].tree).path()
         tree = store.tree("again")
         before: list[str] = []
         compactions = 0
-        for node in path:
-            if node.role == "assistant" and tree.path():
-                made = tree.compile(budget=Budget(8_000), target="openai.chat", policy=policy)
-                now = [text for text, _ in blocks(made.payload)]
-                if made.report.compaction is None:
-                    assert now[: len(before)] == before
-                compactions += made.report.compaction is not None
-                before = now
-            tree.append(node.message)
+        for _ in real_session(tree):
+            made = tree.compile(budget=Budget(8_000), target="openai.chat", policy=policy)
+            now = [text for text, _ in blocks(made.payload)]
+            if made.report.compaction is None:
+                assert now[: len(before)] == before
+            compactions += made.report.compaction is not None
+            before = now
         assert compactions >= 2
 
 
@@ -230,3 +228,40 @@ def test_a_compaction_says_what_it_saved_and_cost() -> None:
         stored = tree.turns()[-1].report["compaction"]
         assert kept is not None
         assert (stored["saved"], stored["break_even"]) == (kept.saved, kept.break_even)
+
+
+def real_session(tree: ctxtree.Tree) -> Iterator[Node]:
+    """The log that ships; yields each answer where the request for it is made, and then appends it."""
+    with ctxtree.connect(":memory:") as store:
+        path = store.tree(store.import_file(LOG).conversations[-1].tree).path()
+    for node in path:
+        if node.role == "assistant" and tree.path():
+            yield node
+        tree.append(node.message)
+
+
+@pytest.mark.parametrize("safety", ["centre", "bound"])
+@pytest.mark.parametrize("window", [7_000, 10_000])
+def test_a_factor_that_moves_with_each_bill_breaks_nothing(window: int, safety: Any) -> None:
+    rng = random.Random(1)
+    factors, over, recalled, between, billed = set(), 0, 0, 0, 0
+    with ctxtree.connect(":memory:") as store:
+        tree = store.tree("a")
+        made: Context | None = None
+        for _ in real_session(tree):
+            if made is not None:  # the answer to the request before
+                answer = next(node for node in reversed(tree.path()) if node.role == "assistant")
+                tree.record_usage(answer, {"input_tokens": billed}, context=made)
+            budget = Budget(window, safety=safety)
+            made = tree.compile(budget=budget, target="anthropic", policy=Policy.agent())
+            report = made.report
+            billed = round(report.tokens * rng.uniform(1.22, 1.62))
+            over += billed > window
+            factors.add(report.counter.factor)
+            recalled += any(item.kind == "recall" for item in report.items)
+            between += report.compaction is None and report.prefix.break_at >= 0
+            assert report.counter.estimated <= window
+    assert recalled
+    assert len(factors) > 3
+    assert not between
+    assert over <= (0 if safety == "bound" else 3)
