@@ -23,6 +23,7 @@ def main() -> None:
     parser.add_argument("--peers", default="", help=f"comma-separated: {', '.join(peers.PEERS)}")
     parser.add_argument("--json", type=Path, help="write all figures to this file")
     parser.add_argument("--locomo", type=Path, help="a folder with the LoCoMo dialogues")
+    parser.add_argument("--embedder", help="recall also with this embedder: wordllama")
     parser.add_argument("--crosswoz", type=Path, help="a folder with CrossWOZ's val_200.jsonl")
     parser.add_argument(
         "--log", type=Path, action="append", default=[], help="a real session, for cache and knapsack"
@@ -67,7 +68,16 @@ def _recall(options: argparse.Namespace) -> Rows:
     if not options.locomo:
         return []
     groups = (("tuning", recall.TUNING), ("held out", recall.HELD_OUT))
-    return [{"set": name, **_flat(recall.run(options.locomo, names))} for name, names in groups]
+    embedders = (None, options.embedder) if options.embedder else (None,)
+    return [
+        {
+            "set": name,
+            "embedder": embedder or "",
+            **_flat(recall.run(options.locomo, names, embedder=embedder)),
+        }
+        for embedder in embedders
+        for name, names in groups
+    ]
 
 
 def _ablation(options: argparse.Namespace) -> Rows:

@@ -24,7 +24,11 @@ NEWEST = 2
 
 
 def run(
-    data: Path, names: Sequence[str], budgets: Sequence[int] = BUDGETS, policy: Policy | None = None
+    data: Path,
+    names: Sequence[str],
+    budgets: Sequence[int] = BUDGETS,
+    policy: Policy | None = None,
+    embedder: str | None = None,
 ) -> dict[str, Any]:
     """Shares from 0 to 1 by budget, over all questions of the dialogues; `lost` counts requests without the newest turns."""
     found: dict[int, list[float]] = {budget: [] for budget in budgets}
@@ -40,6 +44,7 @@ def run(
                     target="openai.chat",
                     input=question.words,
                     policy=policy,
+                    embedder=embedder,
                     record=False,
                 )
                 times.append(perf_counter() - start)

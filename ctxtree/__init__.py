@@ -60,13 +60,14 @@ def compile_messages(
     budget: Budget | int,
     target: str = "openai.chat",
     summarizer: Any = None,
+    embedder: Any = None,
     format: str = "openai.chat",
     **ask: Any,
 ) -> Context:
     """A plain list in, a context out; no store. Takes what `tree.compile` takes."""
     from ctxtree.compiling import asked, compile_list
 
-    return compile_list(messages, asked(budget=budget, target=target, **ask), summarizer, format)
+    return compile_list(messages, asked(budget=budget, target=target, **ask), summarizer, format, embedder)
 
 
 def count(text_or_messages: Any, model: str | Callable[[str], int] | None = None) -> int:

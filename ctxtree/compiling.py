@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 
 from ctxtree import memory
@@ -12,10 +13,12 @@ from ctxtree.billing import model_key
 from ctxtree.compaction import Tools
 from ctxtree.compiler import Compiled, Context, compile_path
 from ctxtree.counter import TextCounter
+from ctxtree.embedding import Embedder, embedder_for
 from ctxtree.errors import CtxtreeError, TargetError
 from ctxtree.gather import DERIVATION, Ask, Source, count_key
 from ctxtree.history import History
 from ctxtree.importers import messages_from
+from ctxtree.meaning import Fused, Vectors
 from ctxtree.memory import Print
 from ctxtree.model import Message, Node
 from ctxtree.plan import Counter, Epoch, Passage, Summary
@@ -24,6 +27,7 @@ from ctxtree.prefix import Sent, prefix_of
 from ctxtree.preparing import epoch_key
 from ctxtree.recalling import Reader
 from ctxtree.render import target as find_target
+from ctxtree.report import Signal
 from ctxtree.store.records import EpochRow
 from ctxtree.tokens import counter_for
 from ctxtree.trail import Trail
@@ -90,11 +94,16 @@ def passage(given: Any) -> Passage:
     raise CtxtreeError(f"a retrieved text is a string or a mapping with 'text', not {type(given).__name__}")
 
 
+EMBEDDERS = 4
+"""Embedders whose vectors a handle holds; over that all go (a new function at each call must not fill the memory)."""
+
+
 @dataclass(slots=True)
 class Desk:
     """What a handle keeps between compiles.
 
-    The reader, the last epoch, counters by name and target, what is kept of the last request, the alerts that fired.
+    The reader, the last epoch, counters by name and target, what is kept of the last request, the alerts that fired,
+    vectors by embedder and the erasures that they know of.
     """
 
     reader: Reader
@@ -103,6 +112,8 @@ class Desk:
     before: Sent | None = None
     fired: tuple[float, ...] = ()
     branch: str | None = None
+    vectors: dict[Embedder, Vectors] = field(default_factory=dict)
+    erasures: int = 0
 
 
 def source_for(
@@ -149,9 +160,38 @@ def _summary(history: History, key: str) -> Summary | None:
     return memory.summary_in(data) if data else None
 
 
-def tools_for(history: History, desk: Desk, summarizer: Any) -> Tools:
+def tools_for(history: History, desk: Desk, summarizer: Any, embedder: Any = None) -> Tools:
+    """What the driver needs of this handle. Raises CtxtreeError for an embedder that cannot be used."""
     by = getattr(summarizer, "name", None) or getattr(summarizer, "__qualname__", None)
-    return Tools(desk.reader, lambda key: _summary(history, key), by=str(by or summarizer or "rules"))
+    return Tools(
+        _relevance(history, desk, embedder_for(embedder)),
+        lambda key: _summary(history, key),
+        by=str(by or summarizer or "rules"),
+    )
+
+
+def _relevance(history: History, desk: Desk, embedder: Embedder | None) -> Reader | Fused:
+    if desk.erasures != history.erasures:
+        desk.vectors.clear()
+        desk.erasures = history.erasures
+    if embedder is None:
+        return desk.reader
+    if embedder not in desk.vectors and len(desk.vectors) >= EMBEDDERS:
+        desk.vectors.clear()
+    held = desk.vectors.setdefault(embedder, Vectors(embedder))
+    load = partial(history.database.vectors, history.tree, embedder.name)
+    return Fused(desk.reader, held, load)
+
+
+def told(made: Compiled, tools: Tools) -> Compiled:
+    """The same with an alert if the embedder failed."""
+    failure = getattr(tools.relevance, "failure", "")
+    if not failure:
+        return made
+    message = f"the embedder failed ({failure}); relevance is by words alone"
+    report = made.context.report
+    alerts = (*report.alerts, Signal(code="embedder_failed", message=message))
+    return replace(made, context=Context(made.context.payload, report.model_copy(update={"alerts": alerts})))
 
 
 def keep(history: History, source: Source, ask: Ask, made: Compiled, now: Sent, desk: Desk) -> None:
@@ -159,6 +199,8 @@ def keep(history: History, source: Source, ask: Ask, made: Compiled, now: Sent, 
     database, tree = history.database, history.tree
     if made.counts and not is_function(ask):
         history.keep_counts(count_key(ask), made.counts)
+    for held in desk.vectors.values():
+        database.put_vectors(tree, held.embedder.name, held.stored())
     if made.epoch is not None:
         summary = made.epoch.summary
         if summary is not None and database.summary(tree, summary.key) is None:
@@ -214,7 +256,11 @@ def with_prefix(made: Compiled, now: Sent, before: Sent | None, source: Source) 
 
 
 def compile_list(
-    messages: Sequence[Any], ask: Ask, summarizer: Any = None, format: str = "openai.chat"
+    messages: Sequence[Any],
+    ask: Ask,
+    summarizer: Any = None,
+    format: str = "openai.chat",
+    embedder: Any = None,
 ) -> Context:
     """A plain list in, a context out; nothing is stored, so nothing can be recalled."""
     read = [one for given in messages for one in _as_messages(given, format)]
@@ -223,8 +269,10 @@ def compile_list(
         parents = (nodes[-1].id,) if nodes else ()
         nodes.append(Node.make(message, parents))
     source = Source(Trail(nodes))
-    made = compile_path(source, ask, Tools(Reader(), recall_ids=False), summarizer)
-    return made.context
+    found = embedder_for(embedder)
+    relevance = Fused(Reader(), Vectors(found), lambda _nodes: {}) if found else Reader()
+    tools = Tools(relevance, recall_ids=False)
+    return told(compile_path(source, ask, tools, summarizer), tools).context
 
 
 def _as_messages(given: Any, format: str) -> list[Message]:

@@ -271,23 +271,26 @@ class Tree:
 
     def compile(
         self, at: str | Node | None = None, *, budget: Budget | int, target: str = "openai.chat",
-        summarizer: Any = None, record: bool = True, **ask: Any,
+        summarizer: Any = None, embedder: Any = None, record: bool = True, **ask: Any,
     ) -> Context:  # fmt: skip
-        """The request for this path, and the report of it. Raises `BudgetError` or `TargetError`."""
+        """The request for this path, and the report of it. Raises `BudgetError` or `TargetError`.
+
+        `embedder`: texts -> vectors, or "wordllama"; relevance is then by words and by meaning. Vectors
+        are stored under its `name`, if it has one.
+        """
         asked, source = self._source(at, budget, target, ask)
-        made = compile_path(
-            source, asked, compiling.tools_for(self._history, self._desk, summarizer), summarizer
-        )
+        tools = compiling.tools_for(self._history, self._desk, summarizer, embedder)
+        made = compiling.told(compile_path(source, asked, tools, summarizer), tools)
         return self._finish(source, asked, made, record)
 
     async def acompile(
         self, at: str | Node | None = None, *, budget: Budget | int, target: str = "openai.chat",
-        summarizer: Any = None, record: bool = True, **ask: Any,
+        summarizer: Any = None, embedder: Any = None, record: bool = True, **ask: Any,
     ) -> Context:  # fmt: skip
         """`compile` with an asynchronous summarizer."""
         asked, source = self._source(at, budget, target, ask)
-        tools = compiling.tools_for(self._history, self._desk, summarizer)
-        made = await acompile_path(source, asked, tools, summarizer)
+        tools = compiling.tools_for(self._history, self._desk, summarizer, embedder)
+        made = compiling.told(await acompile_path(source, asked, tools, summarizer), tools)
         return self._finish(source, asked, made, record)
 
     def plan(
@@ -322,6 +325,8 @@ class Tree:
         if record:
             keep = partial(compiling.keep, self._history, source, asked, made, now, self._desk)
             self._database.together(keep, writing=True)
+            for held in self._desk.vectors.values():
+                held.fresh.clear()
         return made.context  # type: ignore[no-any-return]
 
     def turns(self, limit: int | None = None) -> tuple[Turn, ...]:

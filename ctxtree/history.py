@@ -35,6 +35,8 @@ class History:
         self._seen = 0
         self._beside: dict[str, Node] = {}
         self._counts: dict[str, dict[str, int]] = {}
+        self.erasures = 0
+        """Erased nodes that were read of: what was derived before the last one is void."""
         self._epochs: dict[str, list[EpochRow]] = {}
 
     def path(self, head: str | None) -> tuple[Node, ...]:
@@ -101,6 +103,7 @@ class History:
 
     def _forget(self, node: str) -> None:
         """What was read of an erased node goes, and with it all epochs: their summaries may quote it."""
+        self.erasures += 1
         self._marks.pop(node, None)
         self._statuses.pop(node, None)
         self._beside.pop(node, None)

@@ -59,14 +59,15 @@ class Reader:
         for index in range(self._next, upto):
             unit = trail.units[index]
             if unit.kind in ("user", "exchange", "note"):
-                text = _text([node.message for node in unit.nodes])
+                text = text_of([node.message for node in unit.nodes])
                 self._index.add(self._words.terms(text, reach=REACH))
                 self._sittings.add(unit.nodes[0].created_at)
                 self._units.append(index)
             self._next, self._nodes = index + 1, len(unit.nodes)
 
 
-def _text(messages: Sequence[Message]) -> str:
+def text_of(messages: Sequence[Message]) -> str:
+    """What messages say and what their calls ask for."""
     found: list[str] = []
     for message in messages:
         found += texts(message)

@@ -24,27 +24,30 @@ TARGET = typer.Option(
 )
 INPUT = typer.Option(None, "--input", help="What the user says now.")
 POLICY = typer.Option("hybrid", "--policy", help="hybrid, window:N, trim, agent, stable, or JSON.")
+EMBEDDER = typer.Option(None, "--embedder", help="Relevance also by meaning: wordllama.")
 NAME = typer.Option(None, "--name", help="Which conversation of the file.")
 JSON = typer.Option(False, "--json", help="One JSON document on stdout.")
 
 
 def _context(
     options: Options, file: str | None, at: str | None, budget: int, reserve: int, target: str,
-    text: str | None, policy: str, name: str | None,
+    text: str | None, policy: str, name: str | None, embedder: str | None,
 ) -> Context:  # fmt: skip
     tree = tree_from(options, file, name)
     figures = Budget(window=budget, reserve=reserve)
-    return tree.compile(at, budget=figures, target=target, policy=policy_of(policy), input=text)
+    return tree.compile(
+        at, budget=figures, target=target, policy=policy_of(policy), input=text, embedder=embedder
+    )
 
 
 def compile_(
     context: typer.Context, file: str | None = FILE, at: str | None = AT, budget: int = BUDGET, reserve: int = RESERVE,
     target: str = TARGET, input: str | None = INPUT, policy: str = POLICY, name: str | None = NAME,
-    report: bool = typer.Option(False, "--report", help="The report instead of the payload."), json: bool = JSON,
+    embedder: str | None = EMBEDDER, report: bool = typer.Option(False, "--report", help="The report instead of the payload."), json: bool = JSON,
 ) -> None:  # fmt: skip
     """The request for a path: payload on stdout, one line of figures on stderr. Exit code 3 if records of FILE were left out."""
     del json
-    made = _context(context.obj, file, at, budget, reserve, target, input, policy, name)
+    made = _context(context.obj, file, at, budget, reserve, target, input, policy, name, embedder)
     show.data(made.report if report else made.payload)
     show.say(figures(made))
     _partly(context.obj)
@@ -72,10 +75,11 @@ def figures(made: Context) -> str:
 
 def explain(
     context: typer.Context, file: str | None = FILE, at: str | None = AT, budget: int = BUDGET, reserve: int = RESERVE,
-    target: str = TARGET, input: str | None = INPUT, policy: str = POLICY, name: str | None = NAME, json: bool = JSON,
+    target: str = TARGET, input: str | None = INPUT, policy: str = POLICY, name: str | None = NAME,
+    embedder: str | None = EMBEDDER, json: bool = JSON,
 ) -> None:  # fmt: skip
     """Every item of a request: where it stands, how much of it, what it costs and why."""
-    made = _context(context.obj, file, at, budget, reserve, target, input, policy, name)
+    made = _context(context.obj, file, at, budget, reserve, target, input, policy, name, embedder)
     if context.obj.json or json:
         show.data(made.report)
         _partly(context.obj)

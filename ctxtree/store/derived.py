@@ -1,4 +1,4 @@
-"""What is worked out from nodes and can be worked out again: token counts, summaries, epochs."""
+"""What is worked out from nodes and can be worked out again: token counts, vectors, summaries, epochs."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ctxtree.store import reading
 from ctxtree.store.codec import name_in, name_out
 from ctxtree.store.engine import Transactions, chunks
 from ctxtree.store.records import EpochRow
-from ctxtree.store.schema import counts, encodings, epochs, nodes, summaries
+from ctxtree.store.schema import counts, encodings, epochs, nodes, summaries, vectors
 
 
 class Derived(Transactions):
@@ -39,10 +39,7 @@ class Derived(Transactions):
 
         def work(connection: Connection) -> None:
             places = reading.find_many(connection, tree, tokens)
-            number = _encoding(connection, encoding)
-            if number is None:
-                number = (connection.scalar(select(func.max(encodings.c.id))) or 0) + 1
-                connection.execute(insert(encodings), {"id": number, "name": name_in(encoding)})
+            number = _named(connection, encoding)
             for some in chunks(sorted((seq, tokens[identity]) for identity, (seq, _) in places.items())):
                 where = (counts.c.encoding == number) & counts.c.node.in_([seq for seq, _ in some])
                 connection.execute(delete(counts).where(where))
@@ -50,6 +47,37 @@ class Derived(Transactions):
                 connection.execute(insert(counts), rows)
 
         if tokens:
+            self._write(work)
+
+    def vectors(self, tree: int, embedder: str, ids: Sequence[str]) -> dict[str, bytes]:
+        """Stored vectors (float32) under an embedder's name of these nodes, as far as there are any."""
+
+        def work(connection: Connection) -> dict[str, bytes]:
+            places = reading.find_many(connection, tree, ids)
+            names = {seq: identity for identity, (seq, _) in places.items()}
+            kind = (vectors.c.tree == tree) & (vectors.c.encoding == _encoding(connection, embedder))
+            found: dict[str, bytes] = {}
+            for some in chunks(sorted(names)):
+                query = select(vectors.c.node, vectors.c.data).where(kind, vectors.c.node.in_(some))
+                found |= {names[seq]: bytes(data) for seq, data in connection.execute(query)}
+            return found
+
+        return self._read(work)
+
+    def put_vectors(self, tree: int, embedder: str, data: Mapping[str, bytes]) -> None:
+        """Stores vectors by node id; one that is there is replaced. Ids that are no nodes are passed over."""
+
+        def work(connection: Connection) -> None:
+            places = reading.find_many(connection, tree, data)
+            number = _named(connection, embedder)
+            for some in chunks(sorted((seq, data[identity]) for identity, (seq, _) in places.items())):
+                where = (vectors.c.tree == tree) & (vectors.c.encoding == number)
+                where &= vectors.c.node.in_([seq for seq, _ in some])
+                connection.execute(delete(vectors).where(where))
+                rows = [{"tree": tree, "encoding": number, "node": seq, "data": one} for seq, one in some]
+                connection.execute(insert(vectors), rows)
+
+        if data:
             self._write(work)
 
     def summary(self, tree: int, key: str) -> bytes | None:
@@ -117,6 +145,15 @@ _EPOCHS = select(epochs.c.seq, nodes.c.id, epochs.c.key, epochs.c.data).join(
     nodes, nodes.c.seq == epochs.c.node
 )
 _PLACES = select(epochs.c.seq, nodes.c.id).join(nodes, nodes.c.seq == epochs.c.node)
+
+
+def _named(connection: Connection, name: str) -> int:
+    """The number of a way of counting or embedding; a new one if it has none."""
+    number = _encoding(connection, name)
+    if number is None:
+        number = (connection.scalar(select(func.max(encodings.c.id))) or 0) + 1
+        connection.execute(insert(encodings), {"id": number, "name": name_in(name)})
+    return number
 
 
 def _encoding(connection: Connection, name: str) -> int | None:

@@ -11,7 +11,7 @@ from ctxtree.store import marks as said
 from ctxtree.store.codec import Codec, erased, is_erased, name_out
 from ctxtree.store.engine import Transactions, chunks
 from ctxtree.store.facts import STORE
-from ctxtree.store.schema import blobs, counts, epochs, facts, marks, nodes, summaries
+from ctxtree.store.schema import blobs, counts, epochs, facts, marks, nodes, summaries, vectors
 from ctxtree.store.turns import delete_turns
 
 
@@ -21,7 +21,7 @@ class Purges(Transactions):
     def purge(self, tree: int, identity: str, reason: str) -> None:
         """Wipes what a node says, for good; the node stays as a tombstone marked `erased`.
 
-        With it go its marks and counts, large strings that no other node uses, the tree's summaries,
+        With it go its marks and counts, large strings that no other node uses, the tree's vectors, summaries,
         epochs and turns, any of which may quote it, and facts whose words stand in it. An equal message elsewhere stays:
         it is another node. The file is rewritten, which costs its whole size in time and, for that long,
         in space. Raises NotFound for an unknown node, and StoreError if a reader in another process
@@ -37,6 +37,7 @@ class Purges(Transactions):
             said.store_marks(connection, self._codec, tree, [(seq, mark)])
             connection.execute(delete(marks).where(marks.c.node == seq, marks.c.name != "erased"))
             connection.execute(delete(counts).where(counts.c.node == seq))
+            connection.execute(delete(vectors).where(vectors.c.tree == tree))
             connection.execute(delete(summaries).where(summaries.c.tree == tree))
             connection.execute(delete(epochs).where(epochs.c.tree == tree))
             delete_turns(connection, tree)

@@ -29,7 +29,7 @@ from sqlalchemy import (
     literal_column,
 )
 
-VERSION = 1
+VERSION = 2
 SHORT_ID = 4  # bytes of an id that its index holds
 
 metadata = MetaData()
@@ -163,6 +163,15 @@ encodings = Table(
     metadata,
     Column("id", Integer, primary_key=True, autoincrement=False),
     Column("name", LargeBinary, nullable=False, unique=True),
+)
+
+vectors = Table(
+    "vectors",
+    metadata,
+    Column("tree", Integer, primary_key=True, autoincrement=False),
+    Column("encoding", Integer, primary_key=True, autoincrement=False),
+    Column("node", big, primary_key=True, autoincrement=False),
+    Column("data", LargeBinary, nullable=False),
 )
 
 facts = Table(

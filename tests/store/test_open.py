@@ -21,8 +21,8 @@ ADDED = """
 import sqlalchemy as sa
 from alembic import op
 
-revision = "0002"
-down_revision = "0001"
+revision = "0003"
+down_revision = "0002"
 
 
 def upgrade():
@@ -99,9 +99,9 @@ def test_the_migrations_make_the_same_tables_as_a_new_store(tmp_path: Path) -> N
 def migrations(folder: Path, step: str) -> Path:
     (folder / "versions").mkdir(parents=True)
     (folder / "env.py").write_text((MIGRATIONS / "env.py").read_text())
-    first = next((MIGRATIONS / "versions").glob("0001_*.py"))
-    (folder / "versions" / first.name).write_text(first.read_text())
-    (folder / "versions" / "0002_next.py").write_text(step)
+    for held in (MIGRATIONS / "versions").glob("00*.py"):
+        (folder / "versions" / held.name).write_text(held.read_text())
+    (folder / "versions" / "0003_next.py").write_text(step)
     return folder
 
 
@@ -109,12 +109,12 @@ def test_an_older_store_is_migrated_and_keeps_what_it_holds(tmp_path: Path) -> N
     with connect(tmp_path / "a.db") as database:
         tree = database.create_tree("talk").id
         made = database.append(tree, None, [Draft(Message.of("user", "hi"))], "main").nodes
-    later = Target(2, migrations(tmp_path / "steps", ADDED))
+    later = Target(3, migrations(tmp_path / "steps", ADDED))
     for _ in range(2):
         with connect(tmp_path / "a.db", target=later) as database:
             assert database.path(tree, made[0].id) == made
     assert "colour" in tables(tmp_path / "a.db")["trees"]
-    with pytest.raises(StoreError, match="version 2"):
+    with pytest.raises(StoreError, match="version 3"):
         connect(tmp_path / "a.db")
 
 
@@ -123,7 +123,7 @@ def test_a_migration_that_fails_changes_nothing(tmp_path: Path) -> None:
     before = tables(tmp_path / "a.db")
     broken = ADDED + '    op.execute("DELETE FROM nowhere")\n'
     with pytest.raises(StoreError):
-        connect(tmp_path / "a.db", target=Target(2, migrations(tmp_path / "steps", broken)))
+        connect(tmp_path / "a.db", target=Target(3, migrations(tmp_path / "steps", broken)))
     assert tables(tmp_path / "a.db") == before
     connect(tmp_path / "a.db").close()
 
