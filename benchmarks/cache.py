@@ -26,20 +26,27 @@ OBSERVED = 50
 """Steps at the start of a session whose growth the planner is shown."""
 
 
+KEPT = (0.5, 0.4)
+"""Shares that the planner must leave: that of the default watermarks, and its own default."""
+
+
 def rows(log: Path, window: int = WINDOW) -> list[dict[str, Any]]:
     """The default watermarks, and those of the planner for the growth of the first `OBSERVED` steps at the same prices."""
     path = _path(log)
-    plan = _plan(path, window)
-    told = f"plan: break-even {plan.break_even} of {plan.requests} requests"
-    return [run(log, window), {**run(log, budget=plan.budget), "watermarks": told}]
+    found = [run(log, window)]
+    for keep in KEPT:
+        plan = _plan(path, window, keep)
+        told = f"plan: break-even {plan.break_even} of {plan.requests} requests"
+        found.append({**run(log, budget=plan.budget), "watermarks": told})
+    return found
 
 
-def _plan(path: Sequence[Message], window: int) -> WatermarkPlan:
+def _plan(path: Sequence[Message], window: int, keep: float) -> WatermarkPlan:
     steps = [at for at, message in enumerate(path) if message.role == "assistant"][:OBSERVED]
     with ctxtree.connect(":memory:") as store:
         tree = store.tree("start")
         tree.extend(path[: steps[-1] + 1])
-        return tree.plan(window, Prices(read=READ, write=WRITE), policy=Policy.agent())
+        return tree.plan(window, Prices(read=READ, write=WRITE), policy=Policy.agent(), keep=keep)
 
 
 def run(
