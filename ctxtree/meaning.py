@@ -20,13 +20,14 @@ QUERIES = 1_000
 class Vectors:
     """What a handle holds of one embedder: vectors of units by their last node, those of queries by text.
 
-    `fresh` names the units whose vectors are not in the store yet.
+    `fresh` names the units whose vectors are not in the store yet, `blank` those without words.
     """
 
     embedder: Embedder
     units: dict[str, bytes] = field(default_factory=dict)
     queries: dict[str, bytes] = field(default_factory=dict)
     fresh: set[str] = field(default_factory=set)
+    blank: set[str] = field(default_factory=set)
 
     def stored(self) -> dict[str, bytes]:
         """What is to be stored, if the embedder has a name."""
@@ -58,22 +59,23 @@ class Fused:
             return words
 
     def _near(self, trail: Trail, query: str, upto: int) -> Mapping[int, float]:
-        held = {at: (unit.nodes[-1].id, text) for at, unit in enumerate(trail.units) if (text := _said(unit))}
-        self._embed(dict(held.values()), query)
-        asked = self.vectors.queries[query]
-        odd = {node: text for node, text in held.values() if len(self.vectors.units[node]) != len(asked)}
+        units = {unit.nodes[-1].id: unit for unit in trail.units if unit.kind in ("user", "exchange", "note")}
+        self._embed(units, query)
+        held, asked = self.vectors.units, self.vectors.queries[query]
+        odd = {node: units[node] for node in units if node in held and len(held[node]) != len(asked)}
         if odd:  # stored by a model of this name that had other dimensions
-            self._keep(odd, query)
-        places = [at for at in held if at < upto]
-        near = nearness([self.vectors.units[held[at][0]] for at in places], asked, NEIGHBOURS)
+            self._keep(_texts(odd), query)
+        places = {trail.home[node]: node for node in units if node in held and trail.home[node] < upto}
+        near = nearness([held[node] for node in places.values()], self.vectors.queries[query], NEIGHBOURS)
         return dict(zip(places, near, strict=True))
 
-    def _embed(self, wanted: Mapping[str, str], query: str) -> None:
-        units = self.vectors.units
-        missing = [node for node in wanted if node not in units]
+    def _embed(self, units: Mapping[str, Unit], query: str) -> None:
+        held, blank = self.vectors.units, self.vectors.blank
+        missing = [node for node in units if node not in held and node not in blank]
         if missing and self.vectors.embedder.name:
-            units.update(self.load(missing))
-        new = {node: wanted[node] for node in missing if node not in units}
+            held.update(self.load(missing))
+        new = _texts({node: units[node] for node in missing if node not in held})
+        blank.update(node for node in missing if node not in held and node not in new)
         if new or query not in self.vectors.queries:
             self._keep(new, query)
 
@@ -86,10 +88,10 @@ class Fused:
         self.vectors.queries[query] = asked
 
 
-def _said(unit: Unit) -> str:
-    if unit.kind not in ("user", "exchange", "note"):
-        return ""
-    return _ends(text_of([node.message for node in unit.nodes])).strip()
+def _texts(units: Mapping[str, Unit]) -> dict[str, str]:
+    """What the units say, both ends of it; those that say nothing are left out."""
+    read = {node: text_of([one.message for one in unit.nodes]) for node, unit in units.items()}
+    return {node: text for node, whole in read.items() if (text := _ends(whole).strip())}
 
 
 def _ends(text: str) -> str:
