@@ -9,9 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from typer.testing import CliRunner
 
 import ctxtree
 from ctxtree import CtxtreeError, NotFound, Policy, Tree
+from ctxtree.cli.app import app
 from ctxtree.embedding import Embedder, NoVectors, embedder_for, nearness
 from ctxtree.fusion import fuse
 
@@ -155,6 +157,29 @@ def test_a_broken_embedder_costs_an_alert_and_nothing_else(embedder: Any, policy
         (alert,) = [alert for alert in made.report.alerts if alert.code == "embedder_failed"]
         assert "doctor" not in alert.message
         assert held(tree, "") == {}
+
+
+def test_units_without_words_are_not_sent_to_the_embedder() -> None:
+    with ctxtree.connect(":memory:") as store:
+        tree, embedder = talk(store), Topics()
+        blank = tree.assistant("  ").id
+        tree.user("And the car?")
+        asked(tree, embedder)
+        asked(tree, embedder)
+        assert len(embedder.batches) == 1
+        assert all(text.strip() for text in embedder.batches[0])
+        assert blank not in held(tree)
+
+
+def test_the_command_takes_an_embedder_by_name(tmp_path: Path) -> None:
+    url = str(tmp_path / "a.db")
+    with ctxtree.connect(url) as store:
+        talk(store)
+    words = ["--budget", "1200", "--input", QUESTION, "--embedder"]
+    found = CliRunner().invoke(app, ["--store", url, "compile", *words, "wordllama"])
+    assert FACT in found.stdout
+    refused = CliRunner().invoke(app, ["--store", url, "explain", *words, "unknown"])
+    assert isinstance(refused.exception, NotFound)
 
 
 def test_a_plain_list_takes_an_embedder_too() -> None:
