@@ -6,21 +6,27 @@ import argparse
 import json
 import os
 import platform
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from datetime import date
+from functools import partial
+from math import inf
 from pathlib import Path
 from typing import Any
 
 import ctxtree
 from benchmarks import ablation, cache, chinese, fuzz, grow, knapsack, once, peers, recall, store
 
-Rows = list[dict[str, Any]]
+Row = dict[str, Any]
+Rows = list[Row]
+
+SAME = ("who", "set", "log", "budget", "window", "messages", "asked", "not run")
+"""Rows that agree in these are runs of one thing."""
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("work", nargs="*", choices=[*WORK, "all"], default=["all"])
-    parser.add_argument("--peers", default="", help=f"comma-separated: {', '.join(peers.PEERS)}")
+    parser.add_argument("--peers", default="", help=f"comma-separated, or all: {', '.join(peers.PEERS)}")
     parser.add_argument("--json", type=Path, help="write all figures to this file")
     parser.add_argument("--locomo", type=Path, help="a folder with the LoCoMo dialogues")
     parser.add_argument("--embedder", help="recall also with this embedder: wordllama")
@@ -30,12 +36,18 @@ def main() -> None:
     )
     parser.add_argument("--runs", type=int, default=3, help="how often a timed workload is run")
     options = parser.parse_args()
+    try:
+        options.peers = peers.chosen(options.peers)
+    except ValueError as unknown:
+        parser.error(str(unknown))
     chosen = list(WORK) if "all" in options.work else options.work
     found: dict[str, Any] = {"machine": machine()}
     for name in chosen:
         rows = WORK[name](options)
         found[name] = rows
-        print(f"\n## {name}\n\n{table(rows) if rows else 'not run: its data was not given'}", flush=True)
+        print(
+            f"\n## {name}\n\n{table(spread(rows)) if rows else 'not run: its data was not given'}", flush=True
+        )
     if options.json:
         options.json.write_text(json.dumps(found, indent=1))
 
@@ -49,13 +61,25 @@ def machine() -> dict[str, Any]:
 
 def _grow(options: argparse.Namespace) -> Rows:
     rows: Rows = []
+    messages, steps = grow.work(1_000)
     for budget in (8_000, 100_000):
         for _ in range(options.runs):
-            ours = {"who": "ctxtree", **grow.run(budget=budget)}
-            rows.append(ours)
-            for name in filter(None, options.peers.split(",")):
-                theirs = peers.grow(name, budget=budget)
-                rows.append({"who": name, **theirs, "ctxtree / peer": ours["mean"] / theirs["mean"]})
+            ours = grow.run(budget=budget)
+            job = peers.Job(messages, steps, budget)
+            rows += _against(ours, options.peers, partial(peers.grow, job=job), "mean")
+    return rows
+
+
+def _against(ours: Row, names: Iterable[str], theirs: Callable[[str], Row], figure: str) -> Rows:
+    """Our row, and a row a peer with the ratio of the figure; why, where a peer could not be run."""
+    rows = [ours]
+    for name in names:
+        try:
+            row = theirs(name)
+        except peers.Unavailable as problem:
+            rows.append({"who": name, "not run": str(problem)})
+        else:
+            rows.append({**row, "ctxtree / peer": ours[figure] / row[figure] if row[figure] else inf})
     return rows
 
 
@@ -65,19 +89,18 @@ def _once(options: argparse.Namespace) -> Rows:
 
 
 def _recall(options: argparse.Namespace) -> Rows:
+    rows: Rows = []
     if not options.locomo:
-        return []
-    groups = (("tuning", recall.TUNING), ("held out", recall.HELD_OUT))
-    embedders = (None, options.embedder) if options.embedder else (None,)
-    return [
-        {
-            "set": name,
-            "embedder": embedder or "",
-            **_flat(recall.run(options.locomo, names, embedder=embedder)),
-        }
-        for embedder in embedders
-        for name, names in groups
-    ]
+        return rows
+    for group, names in (("tuning", recall.TUNING), ("held out", recall.HELD_OUT)):
+        theirs = partial(recall.run_peer, data=options.locomo, names=names)
+        ours = _flat(recall.run(options.locomo, names))
+        found = _against(ours, options.peers, lambda name, theirs=theirs: _flat(theirs(name)), "4000")
+        if options.embedder:
+            fused = recall.run(options.locomo, names, embedder=options.embedder)
+            found.append({"who": f"ctxtree, {options.embedder}", **_flat(fused)})
+        rows += [{"set": group, **row} for row in found]
+    return rows
 
 
 def _ablation(options: argparse.Namespace) -> Rows:
@@ -101,6 +124,19 @@ WORK: dict[str, Callable[[argparse.Namespace], Rows]] = {
     "store": lambda options: [store.run() for _ in range(options.runs)],
     "fuzz": lambda _options: [fuzz.run()],
 }
+
+
+def spread(rows: Rows) -> Rows:
+    """A row for all runs of one thing, in the order of the first: a figure that differs is given least to most."""
+    runs: dict[tuple[Any, ...], Rows] = {}
+    for row in rows:
+        runs.setdefault(tuple(row.get(name) for name in SAME), []).append(row)
+    return [{name: _range([one[name] for one in group]) for name in group[0]} for group in runs.values()]
+
+
+def _range(values: list[Any]) -> Any:
+    ends = [_cell(min(values)), _cell(max(values))] if isinstance(values[0], int | float) else []
+    return values[0] if len(set(ends)) < 2 else " to ".join(ends)
 
 
 def table(rows: Rows) -> str:

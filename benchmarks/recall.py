@@ -13,8 +13,10 @@ from time import perf_counter
 from typing import Any
 
 import ctxtree
+from benchmarks import peers
 from benchmarks.locomo import Dialogue, Question, load
 from ctxtree import Budget, Policy
+from ctxtree.render import plain
 
 BUDGETS = (1_000, 2_000, 4_000, 8_000)
 TUNING = ("26", "30", "41")
@@ -55,12 +57,43 @@ def run(
                     raise AssertionError(f"{context.report.tokens} tokens at a budget of {budget}")
         store.close()
     return {
+        "who": "ctxtree",
+        "version": ctxtree.__version__,
+        "tokens": "its own, exact",
         "dialogues": list(names),
         "questions": len(found[budgets[0]]),
         "recall": {budget: mean(shares) for budget, shares in found.items()},
         "lost_newest": lost,
         "ms": 1_000 * mean(times),
     }
+
+
+def run_peer(name: str, data: Path, names: Sequence[str], budgets: Sequence[int] = BUDGETS) -> dict[str, Any]:
+    """Shares as in `run`, of what a peer would send.
+
+    No peer here looks at the question, so each is asked once a dialogue and budget, with the longest question last.
+    """
+    dialogues = list(load(data, list(names)))
+    asked = [(dialogue, budget) for budget in budgets for dialogue in dialogues]
+    version, done = peers.ask(name, [_job(dialogue, budget) for dialogue, budget in asked])
+    found: dict[int, list[float]] = {budget: [] for budget in budgets}
+    for (dialogue, budget), one in zip(asked, done, strict=True):
+        said = _said({"messages": one.requests[0]})
+        found[budget] += [_share(dialogue, question, said) for question in dialogue.questions]
+    return {
+        **peers.head(name, version),
+        "dialogues": list(names),
+        "questions": len(found[budgets[0]]),
+        "recall": {budget: mean(shares) for budget, shares in found.items()},
+        "ms": 1_000 * mean(one.seconds[0] for one in done),
+    }
+
+
+def _job(dialogue: Dialogue, budget: int) -> peers.Job:
+    words = max((question.words for question in dialogue.questions), key=ctxtree.count)
+    turns = plain([message for _, message, _ in dialogue.turns], "openai.chat")
+    messages = [*turns, {"role": "user", "content": words}]
+    return peers.Job(messages, [len(messages)], budget)
 
 
 def _said(payload: dict[str, Any]) -> str:
