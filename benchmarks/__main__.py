@@ -34,6 +34,7 @@ def main() -> None:
     parser.add_argument(
         "--log", type=Path, action="append", default=[], help="a real session, for cache and knapsack"
     )
+    parser.add_argument("--messages", type=int, default=10_000, help="how many `once` stores")
     parser.add_argument("--runs", type=int, default=3, help="how often a timed workload is run")
     options = parser.parse_args()
     try:
@@ -85,7 +86,7 @@ def _against(ours: Row, names: Iterable[str], theirs: Callable[[str], Row], figu
 
 def _once(options: argparse.Namespace) -> Rows:
     asked = ("", "what did we decide about the cache?")
-    return [once.run(words=words) for _ in range(options.runs) for words in asked]
+    return [once.run(options.messages, words=words) for _ in range(options.runs) for words in asked]
 
 
 def _recall(options: argparse.Namespace) -> Rows:
@@ -101,6 +102,14 @@ def _recall(options: argparse.Namespace) -> Rows:
             found.append({"who": f"ctxtree, {options.embedder}", **_flat(fused)})
         rows += [{"set": group, **row} for row in found]
     return rows
+
+
+def _cache(options: argparse.Namespace) -> Rows:
+    found = [
+        _against(cache.run(log), options.peers, partial(cache.run_peer, log=log), "cost")
+        for log in options.log
+    ]
+    return [row for rows in found for row in rows]
 
 
 def _ablation(options: argparse.Namespace) -> Rows:
@@ -119,7 +128,7 @@ WORK: dict[str, Callable[[argparse.Namespace], Rows]] = {
     "recall": _recall,
     "ablation": _ablation,
     "chinese": lambda options: [chinese.run(options.crosswoz)] if options.crosswoz else [],
-    "cache": lambda options: [row for log in options.log for row in cache.rows(log)],
+    "cache": _cache,
     "knapsack": lambda options: [knapsack.run(options.log)] if options.log else [],
     "store": lambda options: [store.run() for _ in range(options.runs)],
     "fuzz": lambda _options: [fuzz.run()],

@@ -8,13 +8,15 @@ and without a limit, is 1.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import repeat, takewhile
 from pathlib import Path
 from typing import Any
 
 import ctxtree
+from benchmarks import peers
+from benchmarks.grow import judged
 from ctxtree import Budget, Message, Policy, Prices, WatermarkPlan
 from ctxtree.render import plain
 
@@ -63,10 +65,13 @@ def run(
         [at for at, message in enumerate(path) if message.role == "assistant" and at],
     )
     steps = session.steps
-    whole = _priced(session.requests(repeat(0, len(steps))))
+    whole = priced(session.requests(repeat(0, len(steps))))
     ours, compactions, breaks, between = _ours(path, steps, budget, policy or Policy.agent())
     return {
         "log": log.name,
+        "who": "ctxtree",
+        "version": ctxtree.__version__,
+        "tokens": "its own, exact",
         "steps": len(steps),
         "window": window,
         "watermarks": "default",
@@ -76,9 +81,43 @@ def run(
         "compactions": compactions,
         "breaks": breaks,
         "breaks between compactions": between,
-        "sliding window": _priced(session.requests(_sliding(session, window))) / whole,
-        "cut to half at once": _priced(session.requests(_halving(session, window))) / whole,
+        "sliding window": priced(session.requests(_sliding(session, window))) / whole,
+        "cut to half at once": priced(session.requests(_halving(session, window))) / whole,
     }
+
+
+def run_peer(name: str, log: Path, window: int = WINDOW) -> dict[str, Any]:
+    """Costs as in `run` of what a peer would send; the whole is that of the steps that the peer came to."""
+    messages = [_words(one) for message in _path(log) for one in plain([message], "openai.chat")]
+    steps = [at for at, message in enumerate(messages) if message["role"] == "assistant" and at]
+    version, (done,) = peers.ask(name, [peers.Job(messages, steps, window)])
+    asked = steps[: len(done.requests)]
+    whole = priced(_pieces(messages[:at]) for at in asked)
+    return {
+        "log": log.name,
+        **peers.head(name, version),
+        "steps": len(asked),
+        "window": window,
+        "cost": priced(map(_pieces, done.requests)) / whole,
+        "breaks": breaks(map(_pieces, done.requests)),
+        **judged(done.requests, window),
+    }
+
+
+def _words(message: dict[str, Any]) -> dict[str, Any]:
+    """The message with its texts as one string, which every peer takes; media are left out."""
+    content = message.get("content") or ""
+    texts = [content] if isinstance(content, str) else [one.get("text", "") for one in content]
+    return {**message, "content": "\n".join(texts)}
+
+
+def breaks(requests: Iterable[list[str]]) -> int:
+    """How many requests do not start with all of the one before."""
+    found, before = 0, list[str]()
+    for pieces in requests:
+        found += _common(before, pieces) < len(before)
+        before = pieces
+    return found
 
 
 def _path(log: Path) -> list[Message]:
@@ -163,7 +202,8 @@ def _halving(session: _Session, window: int) -> Iterator[int]:
         yield start
 
 
-def _priced(requests: Iterator[list[str]]) -> float:
+def priced(requests: Iterable[list[str]]) -> float:
+    """What the requests cost one after the other, in uncached tokens."""
     cost = 0.0
     before: list[str] = []
     for pieces in requests:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import resource
 import subprocess
 import sys
 import tempfile
@@ -19,7 +20,10 @@ CHUNK = 2_000
 
 
 def run(messages: int = 10_000, budget: int = 8_000, words: str = "") -> dict[str, Any]:
-    """Seconds; `cold` is from opening the store, after the import. With `words` as the input the history is searched."""
+    """Seconds; `cold` is from opening the store, after the import. With `words` as the input the history is searched.
+
+    `MB` is the most that the process held, `MB imported` the same before the store was opened.
+    """
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "once.db"
         start = perf_counter()
@@ -36,8 +40,9 @@ def run(messages: int = 10_000, budget: int = 8_000, words: str = "") -> dict[st
 
 
 def main(path: str, budget: int, words: str) -> None:
-    """Prints the times of this process as JSON."""
+    """Prints the times and the memory of this process as JSON."""
     ask: dict[str, Any] = {"budget": Budget(budget), "input": words or None, "record": False}
+    imported = _megabytes()
     start = perf_counter()
     with ctxtree.connect(path) as store:
         tree = store.tree()
@@ -48,7 +53,13 @@ def main(path: str, budget: int, words: str) -> None:
             start = perf_counter()
             tree.compile(**ask)
             times.append(perf_counter() - start)
-    print(json.dumps({"cold": cold, "warm": sorted(times)[2]}))
+    print(json.dumps({"cold": cold, "warm": sorted(times)[2], "MB": _megabytes(), "MB imported": imported}))
+
+
+def _megabytes() -> float:
+    """The most memory that this process held so far (`ru_maxrss`: KB on Linux, bytes on macOS)."""
+    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return most / (2**20 if sys.platform == "darwin" else 2**10)
 
 
 if __name__ == "__main__":

@@ -46,6 +46,12 @@ PEERS = {
     "langchain": Peer("langchain_given", _LANGCHAIN),
     "langchain-counting": Peer("langchain_counting", _LANGCHAIN, "its own, exact"),
     "llama-index": Peer("llama_index_buffer", ("llama-index-core==0.14.25", TIKTOKEN), "its own, of words"),
+    "pydantic-ai": Peer(
+        "pydantic_ai_window", ("pydantic-ai-slim==2.68.0", "summarization-pydantic-ai==0.1.11")
+    ),
+    "haystack": Peer("haystack_window", ("haystack-ai==3.4.1",)),
+    "autogen": Peer("autogen_limited", ("autogen-core==0.7.5",)),
+    "strands": Peer("strands_window", ("strands-agents==1.62.0",), "none: a number of messages"),
 }
 
 
