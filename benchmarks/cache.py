@@ -100,7 +100,7 @@ def run_peer(name: str, log: Path, window: int = WINDOW) -> dict[str, Any]:
         "window": window,
         "cost": priced(map(_pieces, done.requests)) / whole,
         "breaks": breaks(map(_pieces, done.requests)),
-        **judged(done.requests, window),
+        "over budget": judged(done.requests, window)["over budget"],
     }
 
 

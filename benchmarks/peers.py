@@ -28,7 +28,7 @@ HOME = Path(__file__).parent
 TIKTOKEN = "tiktoken==0.14.0"
 URL = "https://openaipublic.blob.core.windows.net/encodings/{}.tiktoken"
 """Where tiktoken looks for a vocabulary; its cache is named by this."""
-SECONDS = 100
+SECONDS = 60
 """A job of a peer stops when its calls have taken longer than this."""
 
 

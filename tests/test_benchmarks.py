@@ -5,11 +5,32 @@ import subprocess
 import sys
 from pathlib import Path
 
-from benchmarks import cache, fuzz, grow, knapsack, once, store
-from benchmarks.__main__ import table
+import pytest
+
+from benchmarks import cache, fuzz, grow, knapsack, once, peers, store
+from benchmarks.__main__ import _against, spread, table
 from benchmarks.work import conversation
 
 ROOT = Path(__file__).parent.parent
+ADAPTER = """
+from protocol import main, said
+
+class Peer:
+    def __init__(self, budget):
+        self.budget, self.held = budget, []
+
+    def put(self, message, tokens):
+        self.held.append((message, tokens))
+
+    def ask(self):
+        return self.held[-1:]
+
+    def sent(self, context):
+        told = said("user", f"{self.budget}, {len(self.held)}, {context[0][1]}")
+        return [*(dict(message) for message, _ in context), told]
+
+main(Peer, "pip")
+"""
 LOG = ROOT / "examples" / "logs" / "coding-agent.jsonl"
 
 
@@ -22,10 +43,12 @@ def test_the_conversation_is_the_same_for_the_same_seed() -> None:
 
 def test_growth_and_one_compile() -> None:
     grown = grow.run(calls=60, budget=2_000)
+    assert (grown["over budget"], grown["refused"], grown["refused by some"]) == (0, 0, 0)
     assert grown["calls"] == 60
     assert 0 < grown["median"] <= grown["p99"]
     asked = once.run(messages=60, budget=1_000, words="what about the cache?")
     assert asked["cold"] >= asked["warm"] > 0
+    assert asked["MB"] >= asked["MB imported"] > 1
 
 
 def test_caching_and_knapsack_on_the_log_that_ships() -> None:
@@ -53,3 +76,61 @@ def test_the_command_prints_a_table_and_writes_json(tmp_path: Path) -> None:
     assert table([{"a": 1, "b": 0.123456}, {"a": 2}]).splitlines() == [
         "| a | b |", "| --- | --- |", "| 1 | 0.123 |", "| 2 |  |",
     ]  # fmt: skip
+
+
+@pytest.fixture
+def adapter(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """A peer `tiny`, run by this Python, with its adapter in the file returned."""
+    file = tmp_path / "adapter.py"
+    file.write_text(ADAPTER)
+    monkeypatch.setenv("PYTHONPATH", str(ROOT / "benchmarks" / "adapters"))
+    monkeypatch.setitem(peers.PEERS, "tiny", peers.Peer("tiny", ("tiny==1",)))
+    monkeypatch.setattr(peers, "_environment", lambda name: Path(sys.executable))
+    monkeypatch.setattr(peers, "_adapter", lambda name: file)
+    monkeypatch.setattr(peers, "_vocabularies", lambda: tmp_path)
+    return file
+
+
+def test_a_peer_is_told_the_work_and_tells_what_it_would_send(adapter: Path) -> None:
+    messages = [{"role": "user", "content": "one"}, {"role": "assistant", "content": "two"}]
+    version, (done,) = peers.ask("tiny", [peers.Job(messages, [1, 2], 100)])
+    assert version.split(".")[0].isdigit()
+    assert len(done.seconds) == 2
+    assert done.requests[0] == [messages[0], {"role": "user", "content": "97, 1, 5"}]
+    assert done.requests[1][0] == messages[1]
+
+
+def test_a_peer_that_fails_stands_in_its_row(adapter: Path) -> None:
+    adapter.write_text("raise RuntimeError('no such wheel')")
+    job = peers.Job([{"role": "user", "content": "one"}], [1], 100)
+    rows = _against({"mean": 1.0}, ["tiny"], lambda name: peers.grow(name, job), "mean")
+    assert rows == [{"mean": 1.0}, {"who": "tiny", "not run": "tiny: RuntimeError: no such wheel"}]
+    assert _against({"mean": 1.0}, ["tiny"], lambda name: {"mean": 4.0}, "mean")[1]["ctxtree / peer"] == 0.25
+
+
+def test_an_unknown_peer_is_a_usage_error_that_names_the_known() -> None:
+    call = [sys.executable, "-m", "benchmarks", "grow", "--peers", "langchain,nobody"]
+    done = subprocess.run(call, cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 2
+    assert "no peer nobody; known: langchain, langchain-counting, llama-index" in done.stderr
+    assert peers.chosen("all") == list(peers.PEERS)
+
+
+def test_requests_are_judged_by_the_exact_count_and_the_rules() -> None:
+    hello = {"role": "user", "content": "hello"}
+    orphan = {"role": "tool", "tool_call_id": "c1", "content": "ok"}
+    late = [{"role": "assistant", "content": "yes"}, hello]
+    found = grow.judged([[hello], [hello, hello], [hello, orphan], [], late], budget=8)
+    assert found == {"over budget": 3, "refused": 2, "refused by some": 1}
+
+
+def test_a_prefix_is_read_at_a_tenth_and_what_is_new_is_written() -> None:
+    one, two = ["hello"], ["hello", "hello"]
+    assert cache.priced([one, two]) == pytest.approx(1.25 + 0.1 + 1.25)
+    assert cache.priced([one, ["world"]]) == pytest.approx(2.5)
+    assert cache.breaks([one, two, ["world"], two]) == 2
+
+
+def test_runs_of_one_thing_become_one_row_least_to_most() -> None:
+    rows = [{"who": "a", "calls": 9, "mean": mean} for mean in (2.0, 1.0)] + [{"who": "b", "mean": 3.0}]
+    assert spread(rows) == [{"who": "a", "calls": 9, "mean": "1 to 2"}, {"who": "b", "mean": 3.0}]
