@@ -34,6 +34,7 @@ def main() -> None:
     parser.add_argument(
         "--log", type=Path, action="append", default=[], help="a real session, for cache and knapsack"
     )
+    parser.add_argument("--calls", type=int, default=1_000, help="how many model calls `grow` makes")
     parser.add_argument("--messages", type=int, default=10_000, help="how many `once` stores")
     parser.add_argument("--runs", type=int, default=3, help="how often a timed workload is run")
     options = parser.parse_args()
@@ -62,12 +63,12 @@ def machine() -> dict[str, Any]:
 
 def _grow(options: argparse.Namespace) -> Rows:
     rows: Rows = []
-    messages, steps = grow.work(1_000)
+    messages, steps = grow.work(options.calls)
     for budget in (8_000, 100_000):
         for _ in range(options.runs):
-            ours = grow.run(budget=budget)
+            ours = grow.run(options.calls, budget)
             job = peers.Job(messages, steps, budget)
-            rows += _against(ours, options.peers, partial(peers.grow, job=job), "mean")
+            rows += _against(ours, options.peers, partial(peers.grow, job=job), "median")
     return rows
 
 

@@ -87,7 +87,11 @@ def run(
 
 
 def run_peer(name: str, log: Path, window: int = WINDOW) -> dict[str, Any]:
-    """Costs as in `run` of what a peer would send; the whole is that of the steps that the peer came to."""
+    """Costs as in `run` of what a peer would send; the whole is that of the steps that the peer came to.
+
+    Requests without a user's message are counted: they are cheap and of no use. Refusals are not: a recorded
+    session has faults of its own.
+    """
     messages = [_words(one) for message in _path(log) for one in plain([message], "openai.chat")]
     steps = [at for at, message in enumerate(messages) if message["role"] == "assistant" and at]
     version, (done,) = peers.ask(name, [peers.Job(messages, steps, window)])
@@ -100,6 +104,7 @@ def run_peer(name: str, log: Path, window: int = WINDOW) -> dict[str, Any]:
         "window": window,
         "cost": priced(map(_pieces, done.requests)) / whole,
         "breaks": breaks(map(_pieces, done.requests)),
+        "no user message": sum(all(one["role"] != "user" for one in sent) for sent in done.requests),
         "over budget": judged(done.requests, window)["over budget"],
     }
 
