@@ -106,11 +106,11 @@ def _recall(options: argparse.Namespace) -> Rows:
 
 
 def _cache(options: argparse.Namespace) -> Rows:
-    found = [
-        _against(cache.run(log), options.peers, partial(cache.run_peer, log=log), "cost")
-        for log in options.log
-    ]
-    return [row for rows in found for row in rows]
+    rows: Rows = []
+    for log in options.log:
+        ours, *planned = cache.rows(log)
+        rows += [*_against(ours, options.peers, partial(cache.run_peer, log=log), "cost"), *planned]
+    return rows
 
 
 def _ablation(options: argparse.Namespace) -> Rows:

@@ -57,7 +57,15 @@ def main(path: str, budget: int, words: str) -> None:
 
 
 def _megabytes() -> float:
-    """The most memory that this process held so far (`ru_maxrss`: KB on Linux, bytes on macOS)."""
+    """The most memory that this process held so far.
+
+    On Linux `ru_maxrss` starts with what the parent held when it forked, so the kernel's own mark is read there.
+    Elsewhere it is bytes on macOS and KB on the others.
+    """
+    marks = Path("/proc/self/status")
+    if marks.exists():
+        line = next(line for line in marks.read_text().splitlines() if line.startswith("VmHWM:"))
+        return int(line.split()[1]) / 2**10
     most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return most / (2**20 if sys.platform == "darwin" else 2**10)
 

@@ -48,7 +48,7 @@ def test_growth_and_one_compile() -> None:
     assert 0 < grown["median"] <= grown["p99"]
     asked = once.run(messages=60, budget=1_000, words="what about the cache?")
     assert asked["cold"] >= asked["warm"] > 0
-    assert asked["MB"] >= asked["MB imported"] > 1
+    assert asked["MB"] > asked["MB imported"] > 1
 
 
 def test_caching_and_knapsack_on_the_log_that_ships() -> None:
