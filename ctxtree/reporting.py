@@ -8,7 +8,7 @@ from ctxtree.compaction import Compaction
 from ctxtree.gather import Ask, Source, count_key, size_of
 from ctxtree.plan import Epoch, Item, Plan, Rendered, Summary
 from ctxtree.planner import Load, Prices, break_even, gain
-from ctxtree.preparing import billed, fixed_tokens, history
+from ctxtree.preparing import billed, fixed_tokens, history, is_user, must_stay
 from ctxtree.report import (
     BudgetReport,
     CompactionReport,
@@ -74,12 +74,23 @@ def report_of(
         target=ask.target, tokens=rendered.tokens, counter=_counter(rendered, ask),
         budget=_budget(plan, items, rendered, ask), items=items, path=PathReport(nodes=path, tokens=spent),
         compaction=story.compaction, selection=story.selection, alerts=alerts,
-        degraded=(*plan.degraded, *(s for s in story.signals if s.code == "no_progress")),
+        degraded=(*_degraded(plan), *(s for s in story.signals if s.code == "no_progress")),
         repairs=rendered.repairs, losses=rendered.losses,
         notes=(*(s for s in story.signals if s.code != "no_progress"), *_notes(ask)),
         policy=ask.policy.model_dump(mode="json"),
     )  # fmt: skip
     return report, fired
+
+
+def _degraded(plan: Plan) -> tuple[Signal, ...]:
+    """What had to give, with the newest user message where a compaction already cut it."""
+    code = "newest_user_truncated"
+    users = [i for i in sorted(must_stay(plan)) if is_user(plan.items[i]) and not plan.items[i].pinned]
+    cut = [plan.items[i] for i in users if plan.items[i].level == "condensed"]
+    if not cut or any(signal.code == code for signal in plan.degraded):
+        return plan.degraded
+    message = f"cut from {cut[0].full_tokens} to {cut[0].tokens} tokens: it must stay and did not fit"
+    return (*plan.degraded, Signal(code=code, message=message, nodes=cut[0].nodes))
 
 
 def _items(plan: Plan, rendered: Rendered) -> tuple[ItemReport, ...]:
@@ -89,7 +100,16 @@ def _items(plan: Plan, rendered: Rendered) -> tuple[ItemReport, ...]:
             continue
         tokens = rendered.tools if item.kind == "tools" else rendered.spans.get(index, 0)
         told.append(_item(item, tokens))
+    if rendered.tools and not any(item.kind == "tools" for item in plan.items):
+        told.append(_declared(rendered.tools))
     return tuple(told)
+
+
+def _declared(tokens: int) -> ItemReport:
+    reason = "the history calls tools that were not given; this dialect wants them declared"
+    return ItemReport(
+        nodes=(), kind="tools", zone="head", level="full", tokens=tokens, full_tokens=tokens, reason=reason
+    )
 
 
 def _item(item: Item, tokens: int) -> ItemReport:

@@ -103,12 +103,14 @@ class _Stage:
             gone = [i for i in rest if self.plan.items[i].turn < self.newest and i not in self.options.must]
             decided |= {i: self._left(self.plan.items[i]) for i in gone}
             rest = [i for i in rest if i not in decided]
-        told = self.options.summary if self.old or len(rest) < len(self.kept) else 0
-        room = self.room - told
-        if self._least(rest) > room:
-            room = max(room, self.hard - told)
         stays = self.options.must | {i for i in rest if self.plan.items[i].kind == "message"}
-        squeezed = self._least(rest) > room
+        told = self.options.summary if self.old or len(rest) < len(self.kept) else 0
+        squeezed = self._least(rest) > self.room - told and not stays.issuperset(rest)
+        if squeezed:
+            told = self.options.summary
+        room = self.room - told
+        if self._least([i for i in rest if i in stays or not squeezed]) > room:
+            room = max(room, self.hard - told)
         classes = [_options(self.plan.items[i], squeezed and i not in stays) for i in rest]
         chosen, value, bound = knapsack(classes, room)
         for place, i in enumerate(rest):

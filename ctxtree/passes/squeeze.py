@@ -19,9 +19,9 @@ SPARE = ("retrieved", "facts", "dead_end")
 class Squeeze:
     """Make the plan fit by shortening the items in `must`, the input, and their company.
 
-    In this order: the results of the last exchange, retrieved texts, facts and notes, the middle of the
-    newest user text (at least 1,000 tokens of it stay), the last exchange as a whole, the words of the
-    summary. What then still does not fit is the caller's `BudgetError`. Pins are never touched.
+    In this order: the results of the last exchange, retrieved texts, facts and notes, older exchanges, the
+    middle of the newest user text (at least 1,000 tokens of it stay), the last exchange as a whole, the words
+    of the summary. What then still does not fit is the caller's `BudgetError`. Pins are never touched.
     """
 
     must: frozenset[int]
@@ -36,9 +36,13 @@ class Squeeze:
         ]
         plan = _shortened(plan, exchanges, "results_condensed")
         plan = _without(plan, [i for kind in SPARE for i, item in enumerate(items) if item.kind == kind])
+        plan = _without(plan, [i for i, item in enumerate(items) if self._older(i, item)])
         plan = _shortened(plan, words, "newest_user_truncated")
         plan = _without(plan, exchanges)
         return _without(plan, [i for i, item in enumerate(items) if item.kind == "summary"])
+
+    def _older(self, index: int, item: Item) -> bool:
+        return item.kind == "exchange" and index not in self.must and not item.pinned
 
 
 def excess(plan: Plan) -> int:
