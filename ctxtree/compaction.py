@@ -121,7 +121,9 @@ def _chosen(plan: Plan, points: Mapping[str, str], source: Source, ask: Ask, too
         plan = run(plan, shorter)
     plan = _windowed(plan)
     cap = summary_cap(plan)
-    anchors = {note.anchor: note.nodes for note in source.notes}
+    anchors: dict[str, tuple[str, ...]] = {}
+    for note in source.notes:
+        anchors[note.anchor] = (*anchors.get(note.anchor, ()), *note.nodes)
     before = source.epoch.covered if source.epoch else Covered()
     called_back = bool(ask.policy.recall and ask.policy.layout == "classic" and plan.query.strip())
     select = Select(must_stay(plan), cap, called_back)

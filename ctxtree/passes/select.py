@@ -109,15 +109,32 @@ class _Stage:
         if squeezed:
             told = self.options.summary
         room = self.room - told
-        if self._least([i for i in rest if i in stays or not squeezed]) > room:
+        least = self._least([i for i in rest if i in stays or not squeezed])
+        if least > room:
             room = max(room, self.hard - told)
-        classes = [_options(self.plan.items[i], squeezed and i not in stays) for i in rest]
+        whole = self._whole(rest, room - least)
+        classes = [
+            [self._together([i], 0)]
+            if i in whole
+            else _options(self.plan.items[i], squeezed and i not in stays)
+            for i in rest
+        ]
         chosen, value, bound = knapsack(classes, room)
         for place, i in enumerate(rest):
             index = len(classes[place]) - 1 - chosen[place]
             item = self.plan.items[i]
             decided[i] = _shown(item, index) if index < len(item.forms) else self._left(item)
         return self._with(self._fuller(decided, rest, self.high - told), value, bound)
+
+    def _whole(self, rest: Sequence[int], room: int) -> set[int]:
+        """What must stay, newest first, that can be whole if all else is at its shortest."""
+        whole: set[int] = set()
+        for i in sorted(self.options.must & set(rest), reverse=True):
+            more = self.plan.items[i].forms[0].tokens - self.plan.items[i].forms[-1].tokens
+            if more <= room:
+                whole.add(i)
+                room -= more
+        return whole
 
     def _fuller(self, decided: dict[int, Item], rest: Sequence[int], room: int) -> dict[int, Item]:
         """What must stay, as full as the high watermark allows: the model needs the newest result next."""

@@ -170,7 +170,7 @@ def _told(step: Step, ledger: Ledger) -> list[Step]:
     if any(isinstance(block.part, Reasoning) for block in step.blocks):
         ledger.add("reasoning_dropped", step.node)
     kept = [block for block in step.blocks if not isinstance(block.part, ToolCall | Reasoning)]
-    line = "\n".join(f"call {brief(_call(block))} awaits its result" for block in step.calls)
+    line = "\n".join(f"call {brief(_call(block), bare=True)} awaits its result" for block in step.calls)
     cut = any(block.cut for block in step.calls)
     note = Step("user", (Block(Text(text=line), step.item, step.node, cut),), step.item, step.node, note=True)
     return [step.keep(kept), note] if kept else [note]

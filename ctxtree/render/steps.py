@@ -153,12 +153,16 @@ def _as_result(blocks: list[Block], said: Said) -> Block:
     return Block(result, said.item, said.node, any(block.cut for block in blocks))
 
 
-def brief(call: ToolCall, value_chars: int = 40, total_chars: int = 160) -> str:
-    """`read(path=a.py)`: the call in at most `total_chars` characters and its name."""
+def brief(call: ToolCall, value_chars: int = 40, total_chars: int = 160, bare: bool = False) -> str:
+    """`read(path=a.py)`: the call in at most `total_chars` characters and its name.
+
+    `bare`: a single argument stands without its name, `read(a.py)`.
+    """
     shown: list[str] = []
     for key, value in call.object.items():
         text = " ".join(str(value).split())
-        shown.append(f"{key}={text if len(text) <= value_chars else text[: value_chars - 1] + '…'}")
+        text = text if len(text) <= value_chars else text[: value_chars - 1] + "…"
+        shown.append(text if bare and len(call.object) == 1 else f"{key}={text}")
         if sum(map(len, shown)) > total_chars:
             break
     inside = ", ".join(shown)

@@ -63,8 +63,8 @@ def test_calls_at_the_end_are_told_in_words(place: tuple[str, str | None]) -> No
     )
     made = at(place, U, waiting)
     assert "pending_call" in codes(made)
-    assert "call read(path=a.py) awaits its result" in everything(made)
-    assert "call read(path=b.py) awaits its result" in everything(made)
+    assert "call read(a.py) awaits its result" in everything(made)
+    assert "call read(b.py) awaits its result" in everything(made)
     assert "I will read it." in everything(made)
     assert "no result recorded" not in everything(made)
 
