@@ -42,6 +42,8 @@ def edit(tree: Tree, node: str | Node, text: str | Sequence[Any]) -> Node:
 
 def find(tree: Tree, words: str) -> Resolution:
     """See `Tree.find`."""
+    if not isinstance(words, str):
+        raise NoBacktrack(f"words to go back by are a text, not {type(words).__name__}")
     path = tree.path()
     here = {node.id for node in path}
     others = [node for node in tree._database.all_nodes(tree._history.tree) if node.id not in here]

@@ -174,7 +174,10 @@ class Tree:
         return branching.edit(self, node, text)
 
     def find(self, words: str) -> Resolution:
-        """The nodes that words like "go back to that plan" may mean, best first; nothing moves."""
+        """The nodes that words like "go back to that plan" may mean, best first; nothing moves.
+
+        Raises `NoBacktrack` if `words` is no text.
+        """
         return branching.find(self, words)
 
     def backtrack(self, words: str, reason: str | None = None, choice: str | Node | None = None) -> Backtrack:

@@ -161,12 +161,16 @@ def _notes(ask: Ask) -> tuple[Signal, ...]:
 
 
 def _alerts(plan: Plan, source: Source, story: Story) -> tuple[tuple[Signal, ...], tuple[float, ...]]:
-    """Thresholds that the fill before compaction passes for the first time since the last compaction."""
+    """The highest threshold that the fill before compaction passes for the first time since the last compaction."""
     share = story.before / max(1, plan.limit)
     new = [at for at in sorted(plan.policy.alerts) if share >= at and at not in source.fired]
-    signals = tuple(
-        Signal(code="budget_alert", message=f"{share:.0%} of the budget is used, over the mark of {at:.0%}")
-        for at in new
-    )
     fired = () if story.compaction is not None else (*source.fired, *new)
-    return signals, fired
+    if not new:
+        return (), fired
+    if share > 1:
+        message = (
+            f"the whole path would take {story.before:,} tokens of {plan.limit:,}: it was shortened to fit"
+        )
+    else:
+        message = f"{share:.0%} of the budget is used, over the mark of {new[-1]:.0%}"
+    return (Signal(code="budget_alert", message=message),), fired

@@ -690,3 +690,173 @@ def test_15d_a_large_usage_of_an_earlier_request_triggers_nothing(target: str, s
     assert not made.report.degraded
     assert not made.report.alerts
     assert "It is about a whale." in texts(made.payload)
+
+
+# -- more -------------------------------------------------------------------------------------
+
+
+def _mixed(tree: Tree) -> None:
+    """Turns of every kind: words, long words, parallel calls, long arguments, emoji, a failure, an empty answer."""
+    family = "👨‍👩‍👧‍👦🏳️‍🌈é" * 300
+    for turn in range(4):
+        tree.user(f"ask {turn}: {body(60)}")
+        tree.assistant(f"say {turn}: {body(900)}")
+        tree.user(f"write {turn}")
+        calls = [
+            ToolCall(
+                id=f"w{turn}-{n}",
+                name="write",
+                arguments={"path": f"{n}.py", "text": body(500), "force": True},
+            )
+            for n in range(2)
+        ]
+        tree.assistant(None, calls=calls)
+        tree.tool(f"w{turn}-0", family)
+        tree.tool(f"w{turn}-1", f"Error: disk {turn} is full", error=True)
+        tree.assistant("")
+        tree.user("")
+    tree.user("And now?")
+
+
+@pytest.mark.parametrize("place", PLACES, ids=str)
+@pytest.mark.parametrize("policy", [*POLICIES, Policy.trim()], ids=["hybrid", "agent", "trim"])
+def test_no_budget_leaves_an_empty_block_two_user_turns_or_a_broken_argument(
+    place: tuple[str, str | None], policy: Policy, store: Store
+) -> None:
+    target, dialect = place
+    tree = store.tree("mixed", system="You are careful.")
+    _mixed(tree)
+    for window, made in within(
+        tree,
+        [150, 260, 400, 650, 1_000, 1_600, 2_500, 4_000, 7_000],
+        target=target,
+        dialect=dialect,
+        policy=policy,
+    ):
+        assert not faults(made, place), window
+        text = texts(made.payload)
+        assert "\ufffd" not in text
+        assert not re.search("[\ud800-\udfff]", text)
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_a_batch_of_results_that_is_too_long_together_is_cut_in_every_result(
+    target: str, store: Store
+) -> None:
+    tree = store.tree("batch")
+    tree.user("Read all ten.")
+    tree.assistant(None, calls=[ToolCall(id=f"c{n}", name="read", arguments={"n": n}) for n in range(10)])
+    for n in range(10):
+        tree.tool(f"c{n}", body(800, f"file {n} line "))
+    made = tree.compile(budget=3_000, target=target)
+    assert not faults(made, (target, None))
+    assert all(f"file {n} line 0" in texts(made.payload) for n in range(10))
+
+
+def test_a_summarizer_whose_own_window_is_too_small_is_replaced_by_the_rules(store: Store) -> None:
+    given: list[int] = []
+
+    def summarizer(request: Any) -> str:
+        given.append(sum(size(entry.text) for entry in request.entries))
+        raise ValueError("over the context length")
+
+    tree = store.tree("huge")
+    for turn in range(40):
+        tree.user(f"question {turn}: {body(400)}")
+        tree.assistant(f"answer {turn}: {body(400)}")
+    made = tree.compile(budget=4_000, summarizer=summarizer)
+    assert not faults(made)
+    assert "summary_rejected" in {signal.code for signal in made.report.notes}
+    assert max(given) > 4_000
+    tree.compile(budget=4_000, summarizer=summarizer)
+    assert len(given) == 1
+
+
+@pytest.mark.parametrize("place", PLACES, ids=str)
+def test_a_summary_is_never_a_system_message_in_mid_conversation(
+    place: tuple[str, str | None], store: Store
+) -> None:
+    target, dialect = place
+    tree = store.tree("summary", system="You are careful.")
+    for turn in range(20):
+        tree.user(f"question {turn}: {body(100)}")
+        tree.assistant(f"answer {turn}: {body(100)}")
+    tree.user("And now?")
+    made = tree.compile(budget=1_500, target=target, dialect=dialect)
+    assert not faults(made, place)
+    assert made.report.budget.summary > 0
+    if target != "text" and dialect != "no_system":
+        head = (
+            made.payload.get("system")
+            or made.payload.get("instructions")
+            or made.payload.get("systemInstruction")
+        )
+        head = head or [one for one in made.payload["messages"] if one["role"] == "system"]
+        assert "[summary" not in texts(head)
+
+
+def test_an_id_that_is_gone_is_a_clear_error_and_a_plain_list_names_none(store: Store) -> None:
+    tree = store.tree("gone")
+    tree.user("hello")
+    with pytest.raises(ctxtree.NotFound, match="000000000000"):
+        tree.recall("000000000000")
+    messages = [{"role": "user", "content": "go"}]
+    for n in range(5):
+        call_ = {
+            "id": f"c{n}",
+            "type": "function",
+            "function": {"name": "read", "arguments": f'{{"n": {n}}}'},
+        }
+        messages.append({"role": "assistant", "content": None, "tool_calls": [call_]})  # type: ignore[dict-item]
+        messages.append({"role": "tool", "tool_call_id": f"c{n}", "content": body(800, f"row {n} ")})
+    made = ctxtree.compile_messages(messages, budget=2_000, target="openai.chat")
+    assert not faults(made)
+    assert "condensed:" in texts(made.payload) or "left out:" in texts(made.payload)
+    assert "recall" not in texts(made.payload)
+
+
+def test_going_back_to_a_plan_that_two_turns_speak_of_is_ambiguous(store: Store) -> None:
+    tree = store.tree("plans")
+    tree.user("Let us think about the database plan: use sharding.")
+    tree.assistant("The database plan is to shard by customer.")
+    tree.user("Or a database plan with replicas?")
+    tree.assistant("Then the database plan uses read replicas.")
+    tree.user("What about lunch?")
+    here = tree.assistant("Pizza.")
+    for words in ("go back to the plan", "go back to that plan", "go back to the database plan"):
+        found = tree.find(words)
+        assert found.request
+        assert found.winner is None
+        assert len(found.candidates) == 2
+        with pytest.raises(ctxtree.AmbiguousBacktrack) as caught:
+            tree.backtrack(words)
+        assert len(caught.value.candidates) == 2
+    assert tree.head == here
+    assert tree.branch == "main"
+
+
+@pytest.mark.parametrize("words", [None, 5, ["back"]])
+def test_words_that_are_no_text_are_a_typed_error(words: Any, store: Store) -> None:
+    tree = store.tree("plans")
+    tree.user("hello")
+    for move in (tree.find, tree.backtrack):
+        with pytest.raises(ctxtree.NoBacktrack, match=type(words).__name__):
+            move(words)
+    assert tree.branch == "main"
+
+
+def test_one_alert_is_raised_and_none_speaks_of_more_than_the_whole_budget(store: Store) -> None:
+    tree = store.tree("alerts")
+    told = []
+    for turn in range(14):
+        tree.user(f"question {turn}: {body(80)}")
+        tree.assistant(f"answer {turn}: {body(80)}")
+        made = tree.compile(budget=Budget(2_400, high=0.99, low=0.5))
+        assert len(made.report.alerts) <= 1
+        told += [signal.message for signal in made.report.alerts]
+    marks = [re.search(r"mark of (\d+)%", message) for message in told]
+    assert [mark[1] for mark in marks[:3] if mark] == ["70", "85", "95"]
+    made = tree.compile(budget=500)
+    (alert,) = made.report.alerts
+    assert "%" not in alert.message
+    assert "tokens of 500" in alert.message

@@ -215,7 +215,25 @@ def _by_words(scene: Scene, wish: Wish) -> list[Hit]:
     if _content(wish.phrase):
         return []
     sure = 0.7 if wish.planned else 0.3
+    if not laid:
+        return _spoken_of(scene, wish)
     return [Hit(place, sure, f"a plan: {quote(scene, place)}") for place in sorted(laid)]
+
+
+def _spoken_of(scene: Scene, wish: Wish) -> list[Hit]:
+    """Where no plan is laid out: each turn that speaks of one by the noun of the words."""
+    noun = re.search(PLAN_NOUN, wish.phrase, re.IGNORECASE)
+    if noun is None:
+        return []
+    word = re.compile(rf"(?<![a-z]){re.escape(noun.group().rstrip('s'))}s?(?![a-z])", re.IGNORECASE)
+    hits = [
+        Hit(place, 0.5, f'speaks of "{noun.group()}": {quote(scene, place, word)}')
+        for place, text in enumerate(scene.words)
+        if scene.nodes[place].role in ("user", "assistant")
+        and place != scene.on_path - 1
+        and word.search(text)
+    ]
+    return _one_a_turn(scene, hits, set())
 
 
 def _content(phrase: str) -> list[str]:

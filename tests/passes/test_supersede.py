@@ -7,7 +7,6 @@ import pytest
 
 import ctxtree
 from ctxtree import Budget, Policy, ToolCall, Tree
-from tests.validity import violations
 
 BODY = "\n".join(f"def step_{number}(value): return value * {number} + offset" for number in range(60))
 
@@ -26,20 +25,6 @@ def session(tree: Tree, reads: list[dict[str, Any]]) -> None:
 
 def results(payload: dict[str, Any]) -> list[str]:
     return [m["content"] for m in payload["messages"] if m["role"] == "tool" and "version" in m["content"]]
-
-
-def test_only_the_newest_view_of_a_file_stands_in_full() -> None:
-    with ctxtree.connect(":memory:") as store:
-        tree = store.tree("a")
-        session(tree, [{"path": "a.py"}] * 5)
-        made = tree.compile(budget=Budget(4_000), policy=Policy.agent(recall=False))
-        assert made.report.compaction is not None
-        assert results(made.payload) == [f"# version 4\n{BODY}"]
-        newest = next(node for node in tree.path() if "version 4" in str(node.message.results))
-        assert json.dumps(made.payload).count(f"superseded by #{newest.id[:12]}") == 4
-        assert not violations("openai.chat", made.payload)
-        first = next(node for node in tree.path() if "version 0" in str(node.message.results))
-        assert tree.recall(first.id[:12]) == f"# version 0\n{BODY}"
 
 
 def test_the_pointers_stay_the_same_until_the_next_compaction_and_over_it() -> None:
