@@ -1,4 +1,8 @@
-"""Budgets in words: `full`, a sweep, `forces summary …`, `fits all but X`, `smaller than X`."""
+"""Budgets in words.
+
+`full`, a sweep, `forces summary …`, `fits all but X`, `X,Y do not fit`, `smaller than X`, `drop first turn`,
+`room for one earlier exchange`.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +10,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from ctxtree import Budget, BudgetError, Tree
+from ctxtree import Budget, BudgetError, Context, Tree
 
 
 class Unsupported(Exception):
@@ -31,10 +35,28 @@ def windows(phrase: Any, tree: Tree, ids: dict[str, str], ask: dict[str, Any]) -
         yield max(_least(tree, ask) + 120, whole // 2)
     elif phrase.startswith("fits all but") and named:
         yield whole - costs.get(named[0], 0) + 40
+    elif phrase.endswith("do not fit") and named:
+        yield whole - sum(costs.get(node, 0) for node in named) + 40
+    elif phrase == "drop first turn":
+        yield whole - sum(_turns(full, tree)[0]) + 4
+    elif phrase == "room for one earlier exchange":
+        yield sum(map(sum, _turns(full, tree)[-2:])) + full.report.budget.overhead + 4
     elif phrase.startswith("smaller than"):
         yield max(8, max(costs.values(), default=16) // 2)
     else:
         raise Unsupported(f"budget {phrase!r}")
+
+
+def _turns(full: Context, tree: Tree) -> list[list[int]]:
+    """The tokens of each node, turn by turn: a user message and all that follows it."""
+    turns: list[list[int]] = []
+    roles = {node.id: node.role for node in tree.path()}
+    for item in full.report.items:
+        if item.nodes and item.kind in ("message", "exchange"):
+            if roles.get(item.nodes[0]) == "user" or not turns:
+                turns.append([])
+            turns[-1].append(item.tokens)
+    return turns
 
 
 def _least(tree: Tree, ask: dict[str, Any]) -> int:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +31,7 @@ class Run:
         self.compiles: list[dict[str, Any]] = []
         self.at = ""
         self.made: list[tuple[str, Any]] = []
+        self.exported = ""
 
     def run(self) -> None:
         self._nodes(self.given.get("nodes", ()))
@@ -40,9 +43,9 @@ class Run:
             if "sibling" in op["op"].lower():
                 self._sibling()
                 continue
-            method = getattr(self, f"op_{op['op']}", None)
+            method = getattr(self, "op_" + re.sub(r"\W+", "_", op["op"]), None)
             if method is None:
-                raise Unsupported(op["op"])
+                raise Unsupported(f"{op['op']}: the public API has no such operation")
             method(op)
         if self.made:
             self.violations += terms.unmet(self.case, self.made)
@@ -164,7 +167,7 @@ class Run:
             self.violations.append(f"{breaks} prefix breaks in {turns} turns")
 
     def op_stress(self, op: dict[str, Any]) -> None:
-        raise Unsupported("stress (run as tests/store)")
+        raise Unsupported("stress: needs several processes, which tests/store runs")
 
     def _sibling(self) -> None:
         branch = self.tree.branch
@@ -236,9 +239,40 @@ class Run:
     def op_mark_dead_end(self, op: dict[str, Any]) -> None:
         self.tree.fail(self._id(op["node"]) or "", op.get("reason", ""))
 
+    def op_re_import_the_compiled_output(self, op: dict[str, Any]) -> None:
+        """Requests read again as lists: what stands in them is said, whatever it looks like."""
+        for _, payload in self.made:
+            listed = payload.get("messages") or payload.get("input") or []
+            form = "openai.responses" if "input" in payload else "openai.chat"
+            blocks = [one.get("content") for one in listed]
+            kinds = {block.get("type") for held in blocks if isinstance(held, list) for block in held}
+            form = "anthropic" if kinds & {"tool_use", "tool_result"} or "system" in payload else form
+            again = self.store.tree(f"again {len(self.store.trees())}")
+            again.extend(listed, format=form)
+            made = again.compile(budget=Budget(200_000), input="go on")
+            self.violations += violations("openai.chat", made.payload)
+            if made.report.compaction is not None or made.report.budget.summary:
+                self.violations.append("a text was taken for a summary")
+
+    def op_import_the_export(self, op: dict[str, Any]) -> None:
+        before = [node.message for node in self.tree.path()]
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "export.jsonl"
+            path.write_text(self.exported, encoding="utf-8")
+            report = self.store.import_file(path, name="the export")
+        after = [node.message for node in self.store.tree(report.conversations[0].tree).path()]
+        if before != after:
+            self.violations.append(f"{len(before)} messages came back as {len(after)} that differ")
+
     def op_export(self, op: dict[str, Any]) -> None:
+        if op.get("format") == "jsonl":
+            rows = self.tree.export("openai.chat", self._id(op.get("at")))
+            self.exported = "\n".join(map(json.dumps, rows))
+            return
+        if op.get("redact"):
+            raise Unsupported("export redact: the library has no redaction")
         if op.get("format") not in ("markdown", "openai.chat", "anthropic", "html"):
-            raise Unsupported(f"export {op.get('format') or 'to a folder'}")
+            raise Unsupported(f"export {op.get('format') or 'to a folder'}: the library writes no files")
         text = str(self.tree.export(op["format"], self._id(op.get("at"))))
         if any(word in text for word in ("None", "null", "[object")):
             self.violations.append("an export with None or null in it")
