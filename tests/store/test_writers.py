@@ -17,8 +17,8 @@ from .kill import kill_writers
 from .writers import append_many, read_until
 
 
-def test_four_processes_append_to_one_tree_and_lose_nothing(tmp_path: Path) -> None:
-    path = str(tmp_path / "chats.db")
+def test_four_processes_append_to_one_tree_and_lose_nothing(shared_url: str) -> None:
+    path = shared_url
     with connect(path) as database:
         tree = database.create_tree("talk").id
     spawn = multiprocessing.get_context("spawn")
@@ -64,8 +64,8 @@ def test_threads_share_one_store(database: Database, tree: int) -> None:
     assert database.verify() == ()
 
 
-def test_killed_writers_lose_nothing_that_was_acknowledged(tmp_path: Path) -> None:
-    outcome = kill_writers(str(tmp_path / "chats.db"), times=10)
+def test_killed_writers_lose_nothing_that_was_acknowledged(shared_url: str) -> None:
+    outcome = kill_writers(shared_url, times=10)
     assert outcome.acknowledged > 20
     assert (outcome.lost, outcome.problems) == (0, 0)
 
