@@ -327,7 +327,7 @@ class Tree:
         made, now = compiling.with_prefix(made, now, self._desk.before, source)
         if record:
             keep = partial(compiling.keep, self._history, source, asked, made, now, self._desk)
-            self._database.together(keep, writing=True)
+            self._database.together(keep, writing=True, tree=self._history.tree)
             for held in self._desk.vectors.values():
                 held.fresh.clear()
         return made.context  # type: ignore[no-any-return]

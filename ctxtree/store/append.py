@@ -6,18 +6,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from sqlalchemy import Connection, func, insert, select
+from sqlalchemy import Connection, insert
 
 from ctxtree.errors import ConflictError, NotFound, StoreError
 from ctxtree.model import Mark, Node
-from ctxtree.store import content, heads, reading
+from ctxtree.store import content, dialects, heads, reading
 from ctxtree.store.codec import Codec, id_in, name_in, time_in
 from ctxtree.store.engine import Transactions
 from ctxtree.store.hot import Hot
 from ctxtree.store.marks import store_marks
 from ctxtree.store.reading import ROLES
 from ctxtree.store.records import Appended, Draft, Placed
-from ctxtree.store.schema import SHORT_ID, nodes, parents
+from ctxtree.store.schema import SHORT_ID, parents
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ class Appends(Transactions):
             writer = _Writer(connection, self._hot(connection), self._codec, tree, time_in(self.clock()))
             return writer.append(parent, drafts, branch, if_moved)
 
-        return self._write(work)
+        return self._write(work, tree)
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +144,8 @@ class _Writer:
         node = self.numbered(spot, further, draft)
         if held.holder is None:
             content.store_apart(self.connection, self.codec, self.tree, held.apart)
-        seq, depth = (self.hot.row("last")[0] or 0) + 1, spot.depth + 1
+        low, high = dialects.room(self.connection, self.tree)
+        seq, depth = (self.hot.row("last", low=low, high=high)[0] or low) + 1, spot.depth + 1
         row = node_row(self.tree, node, seq, spot.seq, depth, held.fingerprint, held.holder, held.packed)
         self.hot.run("add_node", row)
         if others:
@@ -185,10 +186,6 @@ class _Writer:
             middle = (low + high) // 2
             low, high = (middle, high) if taken(attempt(middle)) else (low, middle)
         return attempt(high)
-
-
-def next_seq(connection: Connection) -> int:
-    return (connection.scalar(select(func.max(nodes.c.seq))) or 0) + 1
 
 
 def parent_rows(seq: int, others: Sequence[int]) -> list[dict[str, int]]:

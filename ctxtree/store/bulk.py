@@ -10,12 +10,13 @@ from sqlalchemy import Connection, insert, select
 from ctxtree.errors import NotFound, StoreError
 from ctxtree.model import Mark, Node, node_id
 from ctxtree.store import content, heads, reading
-from ctxtree.store.append import next_seq, node_row, parent_rows
+from ctxtree.store.append import node_row, parent_rows
 from ctxtree.store.codec import Codec
 from ctxtree.store.engine import Transactions, chunks
 from ctxtree.store.marks import standing, store_marks
 from ctxtree.store.schema import nodes, parents
 
+numbers = nodes.c.seq
 Places = dict[str, tuple[int, int]]
 Holders = defaultdict[int | None, list[tuple[int, bytes]]]
 
@@ -35,7 +36,7 @@ class Inserts(Transactions):
         def work(connection: Connection) -> int:
             hot = self._hot(connection)
             heads.require_tree(hot, tree)
-            added, seq = 0, next_seq(connection)
+            added, seq = 0, reading.next_number(connection, numbers, tree)
             for start in range(0, len(given), batch):
                 new = _insert(connection, self._codec, tree, given[start : start + batch], seq)
                 added, seq = added + new, seq + new
@@ -44,7 +45,7 @@ class Inserts(Transactions):
             heads.touch_tree(connection, hot, tree)
             return added
 
-        return self._write(work)
+        return self._write(work, tree)
 
 
 def _insert(connection: Connection, codec: Codec, tree: int, batch: Sequence[Node], seq: int) -> int:

@@ -9,6 +9,7 @@ from sqlalchemy import Connection, delete, func, insert, select
 
 from ctxtree.store import reading
 from ctxtree.store.codec import name_in, name_out
+from ctxtree.store.dialects import STORE
 from ctxtree.store.engine import Transactions, chunks
 from ctxtree.store.records import EpochRow
 from ctxtree.store.schema import counts, encodings, epochs, nodes, summaries, vectors
@@ -39,7 +40,7 @@ class Derived(Transactions):
 
         def work(connection: Connection) -> None:
             places = reading.find_many(connection, tree, tokens)
-            number = _named(connection, encoding)
+            number = self._named(connection, encoding)
             for some in chunks(sorted((seq, tokens[identity]) for identity, (seq, _) in places.items())):
                 where = (counts.c.encoding == number) & counts.c.node.in_([seq for seq, _ in some])
                 connection.execute(delete(counts).where(where))
@@ -47,7 +48,18 @@ class Derived(Transactions):
                 connection.execute(insert(counts), rows)
 
         if tokens:
-            self._write(work)
+            self._write(work, tree)
+
+    def _named(self, connection: Connection, name: str) -> int:
+        """The number of a way of counting or embedding; a new one if it has none."""
+        number = _encoding(connection, name)
+        if number is None:
+            self._join(connection, STORE)
+            number = _encoding(connection, name)  # another tree's writer may have been faster
+        if number is None:
+            number = (connection.scalar(select(func.max(encodings.c.id))) or 0) + 1
+            connection.execute(insert(encodings), {"id": number, "name": name_in(name)})
+        return number
 
     def vectors(self, tree: int, embedder: str, ids: Sequence[str]) -> dict[str, bytes]:
         """Stored vectors (float32) under an embedder's name of these nodes, as far as there are any."""
@@ -69,7 +81,7 @@ class Derived(Transactions):
 
         def work(connection: Connection) -> None:
             places = reading.find_many(connection, tree, data)
-            number = _named(connection, embedder)
+            number = self._named(connection, embedder)
             for some in chunks(sorted((seq, data[identity]) for identity, (seq, _) in places.items())):
                 where = (vectors.c.tree == tree) & (vectors.c.encoding == number)
                 where &= vectors.c.node.in_([seq for seq, _ in some])
@@ -78,7 +90,7 @@ class Derived(Transactions):
                 connection.execute(insert(vectors), rows)
 
         if data:
-            self._write(work)
+            self._write(work, tree)
 
     def summary(self, tree: int, key: str) -> bytes | None:
         query = select(summaries.c.data).where(summaries.c.tree == tree, summaries.c.key == name_in(key))
@@ -101,7 +113,7 @@ class Derived(Transactions):
             }
             connection.execute(insert(summaries), row)
 
-        self._write(work)
+        self._write(work, tree)
 
     def epochs(self, tree: int, key: str, after: int = 0) -> tuple[EpochRow, ...]:
         """The epochs under a key, oldest first; only those numbered above `after`."""
@@ -135,7 +147,7 @@ class Derived(Transactions):
             connection.execute(insert(epochs), {**row, "data": self._codec.pack(data)})
             return number
 
-        return self._write(work)
+        return self._write(work, tree)
 
     def _epoch(self, row: Any) -> EpochRow:
         return EpochRow(row.seq, row.id.hex(), name_out(row.key), self._codec.unpack(row.data))
@@ -145,15 +157,6 @@ _EPOCHS = select(epochs.c.seq, nodes.c.id, epochs.c.key, epochs.c.data).join(
     nodes, nodes.c.seq == epochs.c.node
 )
 _PLACES = select(epochs.c.seq, nodes.c.id).join(nodes, nodes.c.seq == epochs.c.node)
-
-
-def _named(connection: Connection, name: str) -> int:
-    """The number of a way of counting or embedding; a new one if it has none."""
-    number = _encoding(connection, name)
-    if number is None:
-        number = (connection.scalar(select(func.max(encodings.c.id))) or 0) + 1
-        connection.execute(insert(encodings), {"id": number, "name": name_in(name)})
-    return number
 
 
 def _encoding(connection: Connection, name: str) -> int | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Literal
 
@@ -14,7 +15,9 @@ from ctxtree.errors import StoreError
 Sync = Literal["normal", "full"]
 BUSY_MS = 30_000
 WAL_LIMIT = 16 * 1024 * 1024
-_LOCK = 0x637478  # names our advisory lock on PostgreSQL
+STORE = 0  # stands for the whole store where a tree's number would stand
+_TABLES = -1  # the lock that guards the tables themselves
+_TREE_BITS = 32  # of a number on PostgreSQL: the lower ones count within a tree
 
 
 def parse(url: str) -> URL:
@@ -44,6 +47,9 @@ def make_engine(url: URL, sync: Sync) -> Engine:
     if sync not in ("normal", "full"):
         raise StoreError(f"sync is {sync!r}; it must be 'normal' or 'full'")
     options: dict[str, Any] = {"hide_parameters": True}
+    if url.get_backend_name() == "postgresql":
+        # What a writer reads after it has waited for its lock must not be older than the lock.
+        options |= {"isolation_level": "READ COMMITTED", "pool_timeout": BUSY_MS / 1000}
     if is_memory(url):
         options |= {"poolclass": StaticPool, "connect_args": {"check_same_thread": False}}
     try:
@@ -67,18 +73,65 @@ def _sqlite_connect(sync: Sync) -> Any:
     return prepare
 
 
-def begin(connection: Connection, writing: bool) -> None:
-    """Opens a transaction: one snapshot for reading, or the one writer's turn.
-
-    A read transaction that becomes a writer later fails at once in SQLite whatever the timeout, so a
-    writer says so first. PostgreSQL gets the same order of writers from an advisory lock.
-    """
+def begin_reading(connection: Connection) -> None:
+    """Opens a transaction that sees one snapshot."""
     if connection.dialect.name == "sqlite":
-        connection.exec_driver_sql("BEGIN IMMEDIATE" if writing else "BEGIN")
-    elif writing:
-        connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({_LOCK})")
+        connection.exec_driver_sql("BEGIN")
     else:
         connection.exec_driver_sql("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
+
+
+def begin_writing(connection: Connection, tree: int) -> None:
+    """Opens the transaction of a tree's one writer, or of the one that writes what all trees share.
+
+    A read transaction that becomes a writer later fails at once in SQLite whatever the timeout, so a
+    writer says so first; SQLite has one writer for the whole file. On PostgreSQL an advisory lock is
+    held until the end, and writers of different trees do not wait for each other.
+    """
+    if connection.dialect.name == "sqlite":
+        connection.exec_driver_sql("BEGIN IMMEDIATE")
+    else:
+        tables = f"pg_advisory_xact_lock_shared({_SPACE}, {_TABLES})"
+        connection.exec_driver_sql(f"SELECT {_PATIENCE}, {tables}, {_lock(tree)}")
+
+
+def begin_building(connection: Connection) -> None:
+    """Opens a transaction that may change the tables: no one else writes."""
+    if connection.dialect.name == "sqlite":
+        connection.exec_driver_sql("BEGIN IMMEDIATE")
+    else:
+        connection.exec_driver_sql(f"SELECT {_PATIENCE}, {_lock(_TABLES)}")
+
+
+def join(connection: Connection, tree: int) -> None:
+    """Takes a further lock in a transaction that writes. The store's comes after those of trees."""
+    if connection.dialect.name != "sqlite":
+        connection.exec_driver_sql(f"SELECT {_lock(tree)}")
+
+
+# One database may hold several stores, each in a schema of its own.
+_SPACE = "hashtext('ctxtree ' || current_schema())"
+_PATIENCE = f"set_config('lock_timeout', '{BUSY_MS}', true)"
+
+
+def _lock(tree: int) -> str:
+    return f"pg_advisory_xact_lock({_SPACE}, {tree})"
+
+
+def room(connection: Connection, tree: int) -> tuple[int, int]:
+    """The bounds, both excluded, between which a tree's new nodes and marks get their numbers.
+
+    In SQLite all trees share one counter. On PostgreSQL each has its own, above the numbers that
+    the store gave before it had them, so that no writer looks at another's.
+    """
+    if connection.dialect.name == "sqlite":
+        return 0, 2**63 - 1
+    return tree << _TREE_BITS, (tree + 1) << _TREE_BITS
+
+
+def gates(url: URL) -> int:
+    """How many writers of one process may reach for the database at once."""
+    return 1 if url.get_backend_name() == "sqlite" else 64
 
 
 def is_busy(cause: BaseException | None) -> bool:
@@ -86,6 +139,16 @@ def is_busy(cause: BaseException | None) -> bool:
     if isinstance(cause, sqlite3.Error):
         return getattr(cause, "sqlite_errorcode", 0) & 0xFF in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
     return getattr(cause, "sqlstate", None) in ("40001", "40P01", "55P03")
+
+
+def is_lost(cause: BaseException | None) -> bool:
+    """True if the connection to a server broke, or its server went away."""
+    if isinstance(cause, sqlite3.Error):
+        return False
+    state = getattr(cause, "sqlstate", None)
+    return type(cause).__name__ in ("OperationalError", "AdminShutdown") and (
+        state is None or state[:2] in ("08", "57")
+    )
 
 
 def cause_of(error: BaseException | None) -> str:
@@ -114,14 +177,18 @@ def check_file(connection: Connection) -> list[str]:
     return [str(line) for line in found if line != "ok"]
 
 
-def shrink(engine: Engine) -> bool:
-    """Rewrites the file without what was deleted; False if a reader still holds the old log.
+def shrink(engine: Engine, tables: Iterable[str]) -> bool:
+    """Rewrites the tables without what was deleted; False if a reader still holds SQLite's old log.
 
-    Costs a copy of the whole store, in time and, for as long as it takes, in space.
+    Costs a copy of the tables, in SQLite of the whole file, in time and, for as long as it takes, in space.
+    PostgreSQL's own log holds the words until it is recycled.
     """
     with engine.connect() as connection:
         if connection.dialect.name != "sqlite":
-            connection.execution_options(isolation_level="AUTOCOMMIT").exec_driver_sql("VACUUM FULL")
+            connection.execution_options(isolation_level="AUTOCOMMIT")
+            connection.exec_driver_sql(f"SET lock_timeout = {BUSY_MS}")
+            connection.exec_driver_sql(f"VACUUM FULL {', '.join(tables)}")
+            connection.exec_driver_sql("RESET lock_timeout")
             return True
         connection.exec_driver_sql("PRAGMA secure_delete=ON")
         connection.exec_driver_sql("VACUUM")

@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any, TypeVar
 
 from sqlalchemy import Connection
@@ -16,6 +17,7 @@ from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 from ctxtree.errors import StoreError
 from ctxtree.store import dialects, migrate
 from ctxtree.store.codec import Codec
+from ctxtree.store.dialects import STORE
 from ctxtree.store.hot import Compiled, Hot
 
 T = TypeVar("T")
@@ -31,7 +33,8 @@ class Transactions:
     """The base of `Database`: how its methods reach the tables.
 
     Threads may share it: each transaction takes its own connection from the pool. Writers of this
-    process queue at a lock, which is fairer than SQLite's waiting in growing steps. A store in memory has
+    process queue at a lock, which is fairer than SQLite's waiting in growing steps; on PostgreSQL at
+    one for each tree, so that those who wait hold no connection. A store in memory has
     one connection, so there its readers queue too.
     """
 
@@ -41,7 +44,7 @@ class Transactions:
         self._codec = Codec()
         self._engine = dialects.make_engine(self.url, sync)
         self._memory = dialects.is_memory(self.url)
-        self._lock = threading.Lock()
+        self._locks = self._new_locks()
         self._joined = threading.local()
         self._pid = os.getpid()
         self._compiled: dict[str, Compiled] = {}
@@ -51,21 +54,22 @@ class Transactions:
         """Creates or migrates the tables where that is needed."""
         self._patiently(lambda: migrate.prepare(self._engine, self.place, target))
 
-    def together(self, work: Callable[[], T], writing: bool) -> T:
+    def together(self, work: Callable[[], T], writing: bool, tree: int = STORE) -> T:
         """What `work` returns; every call of this thread inside it is a part of one transaction.
 
-        Nothing of it is kept if it raises. It may be run again if others hold the database.
+        `tree` is the one that it writes to. Nothing of it is kept if it raises. It may be run again if
+        others hold the database.
         """
         self._check_process()
 
         def joined(connection: Connection) -> T:
-            self._joined.connection = connection
+            self._joined.connection, self._joined.tree = connection, tree
             try:
                 return work()
             finally:
                 self._joined.connection = None
 
-        return self._write(joined) if writing else self._read(joined)
+        return self._write(joined, tree) if writing else self._read(joined)
 
     def _read(self, work: Callable[[Connection], T]) -> T:
         """What `work` returns, from one snapshot."""
@@ -73,34 +77,61 @@ class Transactions:
         if current is not None:
             return work(current)
         self._check_process()
-        gate: AbstractContextManager[Any] = self._lock if self._memory else nullcontext()
+        gate: AbstractContextManager[Any] = self._locks[0] if self._memory else nullcontext()
         with gate:
-            return self._run(work, writing=False)
+            return self._run(work, dialects.begin_reading)
 
-    def _write(self, work: Callable[[Connection], T]) -> T:
-        """What `work` returns, once it is durable; an exception in it leaves nothing behind."""
+    def _write(self, work: Callable[[Connection], T], tree: int) -> T:
+        """What `work` returns, once it is durable; an exception in it leaves nothing behind.
+
+        No one else writes to `tree` meanwhile; STORE stands for what all trees share.
+        """
         current = getattr(self._joined, "connection", None)
         if current is not None:
+            if tree != self._joined.tree:
+                self._join(current, tree)
             return work(current)
         self._check_process()
-        with self._lock:
-            return self._run(work, writing=True)
+        with self._locks[tree % len(self._locks)]:
+            return self._run(work, partial(dialects.begin_writing, tree=tree))
+
+    def _join(self, connection: Connection, tree: int) -> None:
+        """Keeps others from writing there too, until the transaction ends."""
+        dialects.join(connection, tree)
 
     def _alone(self, work: Callable[[], T]) -> T:
         """What `work` returns, run outside any transaction while no call of this process writes."""
         self._check_process()
-        with self._lock:
+        with self._locks[0]:
             return self._patiently(work)
 
-    def _run(self, work: Callable[[Connection], T], writing: bool) -> T:
+    def _run(self, work: Callable[[Connection], T], begin: Callable[[Connection], None]) -> T:
         def once() -> T:
-            with self._engine.connect() as connection:
-                dialects.begin(connection, writing)
+            with self._begun(begin) as connection:
                 result = work(connection)
                 connection.commit()
                 return result
 
         return self._patiently(once)
+
+    def _begun(self, begin: Callable[[Connection], None]) -> Connection:
+        """A connection with an open transaction; one that broke while it lay idle is replaced, once."""
+        try:
+            return self._opened(begin)
+        except DBAPIError as error:
+            if not dialects.is_lost(error.orig):
+                raise
+        self._engine.dispose()
+        return self._opened(begin)
+
+    def _opened(self, begin: Callable[[Connection], None]) -> Connection:
+        connection = self._engine.connect()
+        try:
+            begin(connection)
+        except BaseException:
+            connection.close()
+            raise
+        return connection
 
     def _patiently(self, once: Callable[[], T]) -> T:
         """Tries again while others hold the database, for a minute; other failures become StoreError."""
@@ -117,6 +148,9 @@ class Transactions:
             except SQLAlchemyError as error:
                 raise StoreError(f"{self.place}: {type(error).__name__}") from None
 
+    def _new_locks(self) -> tuple[threading.Lock, ...]:
+        return tuple(threading.Lock() for _ in range(dialects.gates(self.url)))
+
     def _hot(self, connection: Connection) -> Hot:
         return Hot(connection, self._compiled)
 
@@ -128,7 +162,7 @@ class Transactions:
             if self._memory:
                 raise StoreError("a store in memory belongs to the process that opened it")
             self._engine.dispose(close=False)
-            self._lock = threading.Lock()
+            self._locks = self._new_locks()
             self._pid = os.getpid()
 
     def _translated(self, error: BaseException | None) -> StoreError:

@@ -8,11 +8,10 @@ from datetime import datetime
 from sqlalchemy import Connection, func, insert, select, update
 
 from ctxtree.store.codec import Codec, name_in, name_out, time_in, time_out
+from ctxtree.store.dialects import STORE
 from ctxtree.store.engine import Transactions, chunks
 from ctxtree.store.records import FactRow
 from ctxtree.store.schema import facts
-
-STORE = 0  # stands for the whole store where a tree's number would stand
 
 
 class Facts(Transactions):
@@ -64,7 +63,7 @@ class Facts(Transactions):
                     )
 
         if keys:
-            self._write(work)
+            self._write(work, _scope(tree))
 
     def _put(self, tree: int | None, key: str, text: bytes | None, at: datetime | None) -> None:
         moment = time_in(at or self.clock())
@@ -74,7 +73,7 @@ class Facts(Transactions):
             row = {"tree": _scope(tree), "seq": (last or 0) + 1, "key": name_in(key), "text": text}
             connection.execute(insert(facts), {**row, "created": moment, "used": moment})
 
-        self._write(work)
+        self._write(work, _scope(tree))
 
 
 def _scope(tree: int | None) -> int:

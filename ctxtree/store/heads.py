@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sqlalchemy import Connection, func, insert, select, update
+from sqlalchemy import Connection, func, insert, select
 
 from ctxtree.errors import NotFound
 from ctxtree.store.codec import name_in, name_out
@@ -98,10 +98,13 @@ def new_branch(
 
 
 def touch_tree(connection: Connection, hot: Hot, tree: int) -> None:
-    """Remembers which tree was used last; writes only if it is another one."""
+    """Remembers which tree was used last; writes only if it is another one.
+
+    If another tree's writer is doing the same, its word is as good: neither waits for the other.
+    """
     value = str(tree)
     row = hot.row("last_tree")
     if row is None:
         connection.execute(insert(meta), {"name": "last_tree", "value": value})
-    elif row[0] != value:
-        connection.execute(update(meta).where(meta.c.name == "last_tree").values(value=value))
+    elif row[0] != value and hot.row("free_last_tree"):
+        hot.run("set_last_tree", {"number": value})

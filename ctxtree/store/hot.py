@@ -21,7 +21,9 @@ STATEMENTS: dict[str, Any] = {
     "node": select(nodes.c.seq, nodes.c.depth).where(
         _in_tree, short_id == bindparam("short"), nodes.c.id == bindparam("id")
     ),
-    "last": select(func.max(nodes.c.seq)),
+    "last": select(func.max(nodes.c.seq)).where(
+        nodes.c.seq > bindparam("low"), nodes.c.seq < bindparam("high")
+    ),
     "alike": select(nodes.c.seq, nodes.c.data).where(
         _in_tree, nodes.c.fingerprint == bindparam("fingerprint"), nodes.c.same.is_(None)
     ),
@@ -36,6 +38,10 @@ STATEMENTS: dict[str, Any] = {
     .where(moves.c.tree == _tree, moves.c.seq == bindparam("number"))
     .values(new=bindparam("node"), at=bindparam("now")),
     "last_tree": select(meta.c.value).where(meta.c.name == "last_tree"),
+    "free_last_tree": select(meta.c.value)
+    .where(meta.c.name == "last_tree")
+    .with_for_update(skip_locked=True),
+    "set_last_tree": update(meta).where(meta.c.name == "last_tree").values(value=bindparam("number")),
     "add_node": insert(nodes),
     "add_key": insert(keys),
     "add_move": insert(moves),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from sqlalchemy import Connection, func, insert, select
+from sqlalchemy import Connection, insert, select
 
 from ctxtree.errors import NotFound
 from ctxtree.model import Mark
@@ -49,7 +49,7 @@ class Marks(Transactions):
             store_marks(connection, self._codec, tree, [(known[mark.node][0], mark) for mark in marks])
 
         if marks:
-            self._write(work)
+            self._write(work, tree)
 
     def labels(self, tree: int) -> dict[str, str]:
         """Node by label.
@@ -71,7 +71,7 @@ def store_marks(connection: Connection, codec: Codec, tree: int, said: Sequence[
     """Adds marks about nodes given by number."""
     if not said:
         return
-    first = (connection.scalar(select(func.max(marks.c.seq))) or 0) + 1
+    first = reading.next_number(connection, marks.c.seq, tree)
     rows = [
         {
             "seq": seq,

@@ -30,13 +30,13 @@ class Target:
 def prepare(engine: Engine, place: str, target: Target) -> None:
     """Brings the tables to `target`. Raises StoreError for a newer store or a foreign database."""
     with engine.connect() as connection:
-        dialects.begin(connection, writing=False)
+        dialects.begin_reading(connection)
         found = _version(connection, place)
     if found == target.version:
         return
     _refuse_newer(found, target, place)
     with engine.connect() as connection:
-        dialects.begin(connection, writing=True)
+        dialects.begin_building(connection)
         found = _version(connection, place)  # another process may have been faster
         _refuse_newer(found, target, place)
         if found is None:

@@ -9,10 +9,12 @@ from ctxtree.model import Mark, texts
 from ctxtree.store import dialects, reading
 from ctxtree.store import marks as said
 from ctxtree.store.codec import Codec, erased, is_erased, name_out
+from ctxtree.store.dialects import STORE
 from ctxtree.store.engine import Transactions, chunks
-from ctxtree.store.facts import STORE
-from ctxtree.store.schema import blobs, counts, epochs, facts, marks, nodes, summaries, vectors
+from ctxtree.store.schema import blobs, counts, epochs, facts, marks, nodes, summaries, turns, vectors
 from ctxtree.store.turns import delete_turns
+
+_ERASED = [table.name for table in (nodes, blobs, marks, counts, vectors, summaries, epochs, turns, facts)]
 
 
 class Purges(Transactions):
@@ -42,8 +44,8 @@ class Purges(Transactions):
             connection.execute(delete(epochs).where(epochs.c.tree == tree))
             delete_turns(connection, tree)
 
-        self._write(work)
-        if not self._alone(lambda: dialects.shrink(self._engine)):
+        self._write(work, tree)
+        if not self._alone(lambda: dialects.shrink(self._engine, _ERASED)):
             raise StoreError(
                 f"{self.place}: node {identity} is erased, but another process still reads the old pages; "
                 "purge it again when that has ended"

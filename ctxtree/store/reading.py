@@ -6,10 +6,11 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, func, select
+from sqlalchemy import Column, ColumnElement, Connection, func, select
 
 from ctxtree.errors import NotFound, StoreError
 from ctxtree.model import Message, Node, Opaque, Role
+from ctxtree.store import dialects
 from ctxtree.store.codec import Codec, id_in, is_erased, time_out
 from ctxtree.store.engine import chunks
 from ctxtree.store.records import Placed
@@ -149,6 +150,12 @@ def find_many(connection: Connection, tree: int, ids: Iterable[str]) -> dict[str
             if raw in wanted:
                 found[wanted[raw]] = (seq, depth)
     return found
+
+
+def next_number(connection: Connection, column: Column[int], tree: int) -> int:
+    """The number that the tree's next row of a table gets, if `column` holds them."""
+    low, high = dialects.room(connection, tree)
+    return (connection.scalar(select(func.max(column)).where(column > low, column < high)) or low) + 1
 
 
 def names_of(connection: Connection, seqs: Iterable[int | None]) -> dict[int | None, str]:

@@ -10,6 +10,7 @@ from sqlalchemy import ColumnElement, Connection, Select, func, insert, select, 
 from ctxtree.errors import ConflictError
 from ctxtree.store import heads, reading
 from ctxtree.store.codec import name_in, name_out, time_in, time_out
+from ctxtree.store.dialects import STORE
 from ctxtree.store.engine import Transactions
 from ctxtree.store.records import BranchRow, MoveRow, TreeRow
 from ctxtree.store.schema import branches, meta, moves, nodes, trees
@@ -48,7 +49,7 @@ class Refs(Transactions):
             heads.touch_tree(connection, self._hot(connection), number)
             return TreeRow(number, name, "main", time_out(moment), 0)
 
-        return self.tree(name) or self._write(work)
+        return self.tree(name) or self._write(work, STORE)
 
     def last_tree(self) -> TreeRow | None:
         """The tree that was written to or activated last."""
@@ -110,7 +111,7 @@ class Refs(Transactions):
             heads.log_move(hot, tree, name_in(name), None, seq, moment, b"create")
             return BranchRow(name, head, parent, fork, "open", time_out(moment))
 
-        return self._write(work)
+        return self._write(work, tree)
 
     def move(
         self,
@@ -135,7 +136,7 @@ class Refs(Transactions):
             moment = time_in(at or self.clock())
             heads.move_head(hot, tree, name, old, new, moment, name_in(reason))
 
-        self._write(work)
+        self._write(work, tree)
 
     def activate(self, tree: int, name: str) -> None:
         """Makes a branch the one where a new handle starts."""
@@ -145,7 +146,7 @@ class Refs(Transactions):
             connection.execute(update(trees).where(trees.c.id == tree).values(active=name_in(name)))
             heads.touch_tree(connection, self._hot(connection), tree)
 
-        self._write(work)
+        self._write(work, tree)
 
     def set_status(self, tree: int, name: str, status: str) -> None:
         def work(connection: Connection) -> None:
@@ -156,7 +157,7 @@ class Refs(Transactions):
                 .values(status=name_in(status))
             )
 
-        self._write(work)
+        self._write(work, tree)
 
     def moves(self, tree: int, branch: str | None = None) -> tuple[MoveRow, ...]:
         """Every move of a head, oldest first: what is needed to undo one. A run of appends is one row."""

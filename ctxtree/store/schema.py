@@ -1,8 +1,9 @@
 """The tables, one definition for SQLite and PostgreSQL.
 
 Nodes have one number, `seq`, that only grows; it is the row's address and the order of creation.
-A node is stored after its parents, so along every path `seq` increases too. One counter for all
-trees keeps rows in the order they were written: pages fill up, whichever trees grow side by side.
+A node is stored after its parents, so along every path `seq` increases too. In SQLite one counter for
+all trees keeps rows in the order they were written: pages fill up, whichever trees grow side by side.
+On PostgreSQL, where trees have writers of their own, each tree counts in a range of its own.
 
 Text that users or models wrote stands in byte columns, because PostgreSQL's text refuses NUL.
 Times are microseconds since 1970, UTC. Long ids are found by an index over their first bytes only:

@@ -12,6 +12,7 @@ from sqlalchemy import Connection, delete, func, insert, select
 from ctxtree.errors import StoreError
 from ctxtree.store import reading
 from ctxtree.store.codec import name_in, name_out, time_in, time_out
+from ctxtree.store.dialects import STORE
 from ctxtree.store.engine import Transactions
 from ctxtree.store.records import TurnRow, UsageRow
 from ctxtree.store.schema import meta, nodes, turns, usage
@@ -44,7 +45,7 @@ class Turns(Transactions):
             connection.execute(insert(turns), row)
             return number
 
-        return self._write(work)
+        return self._write(work, tree)
 
     def turns(
         self, tree: int, branch: str | None = None, limit: int | None = None, before: int | None = None
@@ -78,20 +79,23 @@ class Turns(Transactions):
         return self._read(work) if wanted else None
 
     def prune_turns(self, keep: int) -> int:
-        """Deletes all turns but the newest `keep` of each tree; returns how many went."""
+        """Deletes all turns but the newest `keep` of each tree; returns how many went.
+
+        Each tree is a transaction of its own.
+        """
         if keep < 0:
             raise StoreError(f"keep is {keep}; it must be 0 or more")
+        query = select(turns.c.tree).distinct().order_by(turns.c.tree)
+        trees = self._read(lambda connection: list(connection.scalars(query)))
+        return sum(self._prune(tree, keep) for tree in trees)
 
+    def _prune(self, tree: int, keep: int) -> int:
         def work(connection: Connection) -> int:
-            gone = 0
-            last = select(turns.c.tree, func.max(turns.c.seq)).group_by(turns.c.tree)
-            for tree, newest in connection.execute(last).all():
-                kept = select(turns.c.seq).where(turns.c.tree == tree).order_by(turns.c.seq.desc())
-                oldest = min(connection.scalars(kept.limit(keep)), default=newest + 1)
-                gone += delete_turns(connection, tree, below=oldest)
-            return gone
+            newest = select(turns.c.seq).where(turns.c.tree == tree).order_by(turns.c.seq.desc())
+            kept = list(connection.scalars(newest.limit(keep)))
+            return delete_turns(connection, tree, below=min(kept, default=None))
 
-        return self._write(work)
+        return self._write(work, tree)
 
     def put_usage(
         self,
@@ -118,7 +122,7 @@ class Turns(Transactions):
             connection.execute(insert(usage), row)
             return number
 
-        return self._write(work)
+        return self._write(work, tree)
 
     def usage(self, tree: int) -> tuple[UsageRow, ...]:
         """All bills of a tree, oldest first."""
@@ -156,7 +160,7 @@ class Turns(Transactions):
             connection.execute(delete(meta).where(meta.c.name == name))
             connection.execute(insert(meta), {"name": name, "value": step(old)})
 
-        self._write(work)
+        self._write(work, STORE)
 
     def _turn(self, connection: Connection, tree: int, seq: int) -> TurnRow | None:
         row = connection.execute(_WHOLE.where(turns.c.tree == tree, turns.c.seq == seq)).first()

@@ -24,16 +24,16 @@ def ids(database: Database, tree: int) -> list[str]:
 
 # A statement, the bytes for `:data` in hex, and what verify must say of which node.
 DAMAGE = {
-    "id: other words": ("UPDATE nodes SET data = :data WHERE seq = 2", "046869", {("id", 1)}),
-    "id: other attempt": ("UPDATE nodes SET attempt = 1 WHERE seq = 4", "", {("id", 3)}),
-    "id: other parent": ("UPDATE nodes SET parent = 1 WHERE seq = 3", "", {("id", 2), ("depth", 2)}),
-    "content: no bytes": ("UPDATE nodes SET data = NULL WHERE seq = 2", "", {("content", 1)}),
-    "content: empty": ("UPDATE nodes SET data = :data WHERE seq = 2", "", {("content", 1)}),
-    "content: not deflated": ("UPDATE nodes SET data = :data WHERE seq = 2", "01FFFF", {("content", 1)}),
-    "content: not JSON": ("UPDATE nodes SET data = :data WHERE seq = 2", "00FFFF", {("content", 1)}),
-    "content: no message": ("UPDATE nodes SET data = :data WHERE seq = 2", "005B5D", {("content", 1)}),
-    "parent gone": ("DELETE FROM nodes WHERE seq = 1", "", {("parent", 1), ("id", 1)}),
-    "depth": ("UPDATE nodes SET depth = 7 WHERE seq = 5", "", {("depth", 4)}),
+    "id: other words": ("UPDATE nodes SET data = :data WHERE depth = 1", "046869", {("id", 1)}),
+    "id: other attempt": ("UPDATE nodes SET attempt = 1 WHERE depth = 3", "", {("id", 3)}),
+    "id: other parent": ("UPDATE nodes SET parent = (SELECT seq FROM nodes WHERE depth = 0) WHERE depth = 2", "", {("id", 2), ("depth", 2)}),
+    "content: no bytes": ("UPDATE nodes SET data = NULL WHERE depth = 1", "", {("content", 1)}),
+    "content: empty": ("UPDATE nodes SET data = :data WHERE depth = 1", "", {("content", 1)}),
+    "content: not deflated": ("UPDATE nodes SET data = :data WHERE depth = 1", "01FFFF", {("content", 1)}),
+    "content: not JSON": ("UPDATE nodes SET data = :data WHERE depth = 1", "00FFFF", {("content", 1)}),
+    "content: no message": ("UPDATE nodes SET data = :data WHERE depth = 1", "005B5D", {("content", 1)}),
+    "parent gone": ("DELETE FROM nodes WHERE depth = 0", "", {("parent", 1), ("id", 1)}),
+    "depth": ("UPDATE nodes SET depth = 7 WHERE depth = 4", "", {("depth", 4)}),
     "blob gone": ("DELETE FROM blobs", "", {("content", 4)}),
     "blob changed": ("UPDATE blobs SET data = :data", "0041", {("blob", None), ("id", 4)}),
     "branch astray": ("UPDATE branches SET head = 99", "", {("ref", None)}),
@@ -63,7 +63,7 @@ def test_damage_is_found_where_it_is(database: Database, tree: int, ids: list[st
 def test_reading_damaged_content_is_a_store_error_without_its_words(
     database: Database, tree: int, ids: list[str]
 ) -> None:
-    harm(database, "UPDATE nodes SET data = :data WHERE seq = 2", b"\0secret")
+    harm(database, "UPDATE nodes SET data = :data WHERE depth = 1", b"\0secret")
     with pytest.raises(StoreError, match=ids[1]) as caught:
         database.path(tree, ids[-1])
     assert "secret" not in str(caught.value)
