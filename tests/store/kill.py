@@ -6,7 +6,6 @@ python -m tests.store.kill --times 200
 from __future__ import annotations
 
 import argparse
-import multiprocessing
 import random
 import tempfile
 import time
@@ -18,7 +17,7 @@ from pathlib import Path
 
 from ctxtree.store import connect
 
-from .writers import append_until_killed
+from .writers import append_until_killed, processes
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +59,7 @@ def kill_writers(path: str, times: int, seed: int = 1) -> Outcome:
 
 
 def _start(path: str, tree: int, number: int) -> tuple[BaseProcess, Connection]:
-    context = multiprocessing.get_context("spawn")
+    context = processes()
     receiver, sender = context.Pipe(duplex=False)
     process = context.Process(target=append_until_killed, args=(path, tree, number, sender))
     process.start()

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import multiprocessing
 import sqlite3
 import threading
 import time
@@ -14,16 +13,15 @@ from ctxtree.store import Database, connect, engine
 from ctxtree.store.records import Draft
 
 from .kill import kill_writers
-from .writers import append_many, read_until
+from .writers import append_many, processes, read_until
 
 
 def test_four_processes_append_to_one_tree_and_lose_nothing(shared_url: str) -> None:
     path = shared_url
     with connect(path) as database:
         tree = database.create_tree("talk").id
-    spawn = multiprocessing.get_context("spawn")
-    running = [spawn.Process(target=append_many, args=(path, tree, writer, 200)) for writer in range(4)]
-    running.append(spawn.Process(target=read_until, args=(path, tree, 800)))
+    running = [processes().Process(target=append_many, args=(path, tree, writer, 200)) for writer in range(4)]
+    running.append(processes().Process(target=read_until, args=(path, tree, 800)))
     for process in running:
         process.start()
     for process in running:

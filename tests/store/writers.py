@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import sys
 from multiprocessing.connection import Connection
+from multiprocessing.context import ForkServerContext
 
 from ctxtree.model import Message
 from ctxtree.store import connect
 from ctxtree.store.records import Draft
+
+
+def processes() -> ForkServerContext:
+    """Starts processes that share nothing, from one that has imported the library already."""
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(["ctxtree", "ctxtree.store", "tests.store.writers"])
+    return context
 
 
 def append_many(path: str, tree: int, writer: int, count: int) -> None:
