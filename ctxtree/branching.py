@@ -27,7 +27,7 @@ def retry(tree: Tree, reason: str | None, at: str | Node | None) -> Node | None:
     failed = reason is not None or any(result.error for node in attempt for result in node.message.results)
     tree.mark(attempt[-1], status="failed" if failed else "abandoned", reason=reason)
     before = path[start - 1] if start else None
-    tree._open(tree._auto(), before.id if before else None)
+    tree._open(None, before.id if before else None)
     return before
 
 
@@ -35,7 +35,7 @@ def edit(tree: Tree, node: str | Node, text: str | Sequence[Any]) -> Node:
     """See `Tree.edit`."""
     old = tree.node(node)
     parts = (*parts_of(text), *(part for part in old.message.parts if not isinstance(part, Text)))
-    tree._open(tree._auto(), old.parent)
+    tree._open(None, old.parent)
     said = Message(role=old.role, parts=parts, name=old.message.name)
     return tree._add([Draft(said, datetime.now(UTC))])[-1]
 
@@ -58,7 +58,7 @@ def backtrack(tree: Tree, words: str, reason: str | None, choice: str | Node | N
     left = tree._head
     if left is not None and left != target:
         tree.mark(left, status="failed" if reason else "abandoned", reason=reason)
-    tree._open(tree._auto(), target)
+    tree._open(None, target)
     return Backtrack(tree.node(target or picked.node), tree._branch, picked.score, picked.why)
 
 

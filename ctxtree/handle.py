@@ -104,7 +104,7 @@ class Tree:
         if at is None and said.results:
             return self._append_result(said, key, created_at)
         if at is not None and self._id(at) != self._head:
-            self._open(self._auto(), self._id(at))
+            self._open(None, self._id(at))
         return self._add([Draft(said, created_at or datetime.now(UTC), key)])[-1]
 
     def extend(self, messages: Sequence[Any], format: str = "openai.chat") -> tuple[Node, ...]:
@@ -394,11 +394,18 @@ class Tree:
     def _append_result(self, said: Message, key: str | None, created_at: datetime | None) -> Node:
         return syncing.append_result(self, Draft(said, created_at or datetime.now(UTC), key))
 
-    def _open(self, name: str, head: str | None) -> None:
+    def _open(self, name: str | None, head: str | None) -> None:
+        """A new active branch; without a name it gets the next free one, also while others take names."""
         tree = self._history.tree
-        self._database.create_branch(tree, name, head, parent=self._branch, fork=head)
-        self._database.activate(tree, name)
-        self._branch, self._head = name, head
+
+        def made() -> str:
+            chosen = self._auto() if name is None else name
+            self._database.create_branch(tree, chosen, head, parent=self._branch, fork=head)
+            self._database.activate(tree, chosen)
+            return chosen
+
+        self._branch = self._database.together(made, writing=True, tree=tree)
+        self._head = head
 
     def _auto(self) -> str:
         taken = {row.name for row in self._database.branches(self._history.tree)}

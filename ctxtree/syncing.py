@@ -111,7 +111,7 @@ def _stand(tree: Tree, here: str | None) -> None:
     """Move the handle to a node, on a branch of its own unless it is there already."""
     below = here if here is not None else _leading(tree)
     if below != tree._head and not _only_unseen_below(tree, below):
-        tree._open(tree._auto(), below)
+        tree._open(None, below)
 
 
 def _leading(tree: Tree) -> str | None:

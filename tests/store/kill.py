@@ -7,16 +7,15 @@ from __future__ import annotations
 
 import argparse
 import random
-import tempfile
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
-from pathlib import Path
 
 from ctxtree.store import connect
 
+from .server import store_of
 from .writers import append_until_killed, processes
 
 
@@ -98,10 +97,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--times", type=int, default=200)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--engine", choices=("sqlite", "postgres"), default="sqlite")
     given = parser.parse_args()
-    with tempfile.TemporaryDirectory() as folder:
+    with store_of(given.engine) as url:
         began = time.perf_counter()
-        outcome = kill_writers(str(Path(folder) / "chats.db"), given.times, given.seed)
+        outcome = kill_writers(url, given.times, given.seed)
         print(outcome, f"in {time.perf_counter() - began:.1f} s")
     raise SystemExit(1 if outcome.lost or outcome.problems else 0)
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -41,6 +42,18 @@ def running(folder: Path, quick: bool = True) -> Iterator[str]:
         server.stdin.close()
         server.wait(60)
         server.stdout.close()
+
+
+@contextmanager
+def store_of(engine: str) -> Iterator[str]:
+    """The URL of an empty store on "sqlite" or "postgres", set as its makers set it, for measuring."""
+    with tempfile.TemporaryDirectory() as folder:
+        if engine == "sqlite":
+            yield str(Path(folder) / "chats.db")
+        else:
+            Path(folder).chmod(0o711)  # a server that root starts runs as another user
+            with running(Path(folder) / "data", quick=False) as url:
+                yield url
 
 
 def serve(folder: Path, quick: bool) -> None:

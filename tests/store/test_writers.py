@@ -12,6 +12,7 @@ from ctxtree.model import Message
 from ctxtree.store import Database, connect, engine
 from ctxtree.store.records import Draft
 
+from . import team
 from .kill import kill_writers
 from .writers import append_many, processes, read_until
 
@@ -66,6 +67,13 @@ def test_killed_writers_lose_nothing_that_was_acknowledged(shared_url: str) -> N
     outcome = kill_writers(shared_url, times=10)
     assert outcome.acknowledged > 20
     assert (outcome.lost, outcome.problems) == (0, 0)
+
+
+def test_eight_processes_append_fork_compile_and_retry_and_lose_nothing(shared_url: str) -> None:
+    outcome = team.run(shared_url, seconds=1.5)
+    assert (outcome.failed, outcome.lost, outcome.problems) == (0, 0, 0)
+    assert outcome.acknowledged > 20
+    assert {"append", "fork", "compile"} <= outcome.done.keys()
 
 
 def test_a_writer_waits_for_another_that_takes_its_time(tmp_path: Path) -> None:
