@@ -92,7 +92,7 @@ def begin_writing(connection: Connection, tree: int) -> None:
         connection.exec_driver_sql("BEGIN IMMEDIATE")
     else:
         tables = f"pg_advisory_xact_lock_shared({_SPACE}, {_TABLES})"
-        connection.exec_driver_sql(f"SELECT {_PATIENCE}, {tables}, {_lock(tree)}")
+        connection.exec_driver_sql(f"SELECT {_patience()}, {tables}, {_lock(tree)}")
 
 
 def begin_building(connection: Connection) -> None:
@@ -100,7 +100,7 @@ def begin_building(connection: Connection) -> None:
     if connection.dialect.name == "sqlite":
         connection.exec_driver_sql("BEGIN IMMEDIATE")
     else:
-        connection.exec_driver_sql(f"SELECT {_PATIENCE}, {_lock(_TABLES)}")
+        connection.exec_driver_sql(f"SELECT {_patience()}, {_lock(_TABLES)}")
 
 
 def join(connection: Connection, tree: int) -> None:
@@ -111,7 +111,10 @@ def join(connection: Connection, tree: int) -> None:
 
 # One database may hold several stores, each in a schema of its own.
 _SPACE = "hashtext('ctxtree ' || current_schema())"
-_PATIENCE = f"set_config('lock_timeout', '{BUSY_MS}', true)"
+
+
+def _patience() -> str:
+    return f"set_config('lock_timeout', '{BUSY_MS}', true)"
 
 
 def _lock(tree: int) -> str:

@@ -55,3 +55,10 @@ def append_until_killed(path: str, tree: int, writer: int, acknowledged: Connect
             made = database.append(tree, head, drafts, None).nodes
             head, step = made[-1].id, step + 1
             acknowledged.send([node.id for node in made])
+
+
+def open_and_name(url: str, number: int) -> None:
+    """Opens a store that may not be there yet and makes a tree that all make, and one of its own."""
+    with connect(url) as database:
+        database.create_tree("all")
+        database.create_tree(f"own {number}")
