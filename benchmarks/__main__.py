@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import ctxtree
-from benchmarks import ablation, cache, chinese, fuzz, grow, knapsack, once, peers, recall, store
+from benchmarks import ablation, cache, chinese, fuzz, grow, knapsack, once, peers, recall, scale, store
 
 Row = dict[str, Any]
 Rows = list[Row]
@@ -37,6 +37,8 @@ def main() -> None:
     parser.add_argument("--calls", type=int, default=1_000, help="how many model calls `grow` makes")
     parser.add_argument("--messages", type=int, default=10_000, help="how many `once` stores")
     parser.add_argument("--runs", type=int, default=3, help="how often a timed workload is run")
+    parser.add_argument("--nodes", type=int, default=1_000_000, help="of the large store, for scale")
+    parser.add_argument("--url", default="", help="an empty PostgreSQL database, for scale; default SQLite")
     options = parser.parse_args()
     try:
         options.peers = peers.chosen(options.peers)
@@ -132,6 +134,8 @@ WORK: dict[str, Callable[[argparse.Namespace], Rows]] = {
     "cache": _cache,
     "knapsack": lambda options: [knapsack.run(options.log)] if options.log else [],
     "store": lambda options: [store.run() for _ in range(options.runs)],
+    "scale": lambda options: [scale.run(options.nodes, max(1, options.nodes // 100), options.url)],
+    "deep": lambda options: [scale.deep(url=options.url)],
     "fuzz": lambda _options: [fuzz.run()],
 }
 

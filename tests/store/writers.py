@@ -15,9 +15,7 @@ from ctxtree.store.records import Draft
 def processes() -> ForkServerContext:
     """Starts processes that share nothing, from one that has imported the library already."""
     context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(
-        ["ctxtree.store", "tests.store.warmed", "tests.store.team", "tests.store.kill"]
-    )
+    context.set_forkserver_preload(["ctxtree.store", "tests.store.warmed"])
     return context
 
 
