@@ -186,14 +186,16 @@ def _times(names: list[str], work: Callable[[str], Any]) -> float:
 @contextmanager
 def _store(url: str) -> Iterator[tuple[Store, Callable[[], int]]]:
     """An empty store and what tells its bytes: a file, or the database at `url`, which must be empty."""
-    if url:
-        with ctxtree.connect(url) as store:
-            yield store, lambda: _database_size(store)
-        return
-    with tempfile.TemporaryDirectory() as folder, ctxtree.connect(Path(folder) / "s.db") as store:
-        yield store, lambda: sum(file.stat().st_size for file in Path(folder).iterdir())
+    with tempfile.TemporaryDirectory() as folder, ctxtree.connect(url or Path(folder) / "s.db") as store:
+        yield store, lambda: _size(store)
 
 
-def _database_size(store: Store) -> int:
+def _size(store: Store) -> int:
+    """Bytes of the database; SQLite's log is folded in first."""
     with store._database._engine.connect() as connection:
-        return int(connection.exec_driver_sql("SELECT pg_database_size(current_database())").scalar_one())
+        if connection.dialect.name == "sqlite":
+            connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)")
+            return Path(str(store._database.url.database)).stat().st_size
+        size = "SELECT sum(pg_total_relation_size(oid)) FROM pg_class WHERE relkind = 'r'"
+        ours = f"{size} AND relnamespace = current_schema()::regnamespace"
+        return int(connection.exec_driver_sql(ours).scalar_one())

@@ -21,8 +21,8 @@ def test_four_processes_append_to_one_tree_and_lose_nothing(shared_url: str) -> 
     path = shared_url
     with connect(path) as database:
         tree = database.create_tree("talk").id
-    running = [processes().Process(target=append_many, args=(path, tree, writer, 200)) for writer in range(4)]
-    running.append(processes().Process(target=read_until, args=(path, tree, 800)))
+    running = [processes().Process(target=append_many, args=(path, tree, writer, 100)) for writer in range(4)]
+    running.append(processes().Process(target=read_until, args=(path, tree, 400)))
     for process in running:
         process.start()
     for process in running:
@@ -31,8 +31,8 @@ def test_four_processes_append_to_one_tree_and_lose_nothing(shared_url: str) -> 
     with connect(path) as database:
         made = list(database.all_nodes(tree))
         ids = {node.id for node in made}
-        assert len(ids) == len(made) == 800
-        assert {node.text for node in made} == {f"{w} says {s}" for w in range(4) for s in range(200)}
+        assert len(ids) == len(made) == 400
+        assert {node.text for node in made} == {f"{w} says {s}" for w in range(4) for s in range(100)}
         assert all(node.parent is None or node.parent in ids for node in made)
         assert {row.head for row in database.branches(tree)} >= {node.id for node in made} - {
             n.parent for n in made
