@@ -9,7 +9,7 @@ from sqlalchemy import Connection, insert, select
 
 from ctxtree.errors import NotFound, StoreError
 from ctxtree.model import Mark, Node, node_id
-from ctxtree.store import content, heads, reading
+from ctxtree.store import content, dialects, heads, reading
 from ctxtree.store.append import node_row, parent_rows
 from ctxtree.store.codec import Codec
 from ctxtree.store.engine import Transactions, chunks
@@ -36,6 +36,7 @@ class Inserts(Transactions):
         def work(connection: Connection) -> int:
             hot = self._hot(connection)
             heads.require_tree(hot, tree)
+            dialects.plan_each(connection)
             added, seq = 0, reading.next_number(connection, numbers, tree)
             for start in range(0, len(given), batch):
                 new = _insert(connection, self._codec, tree, given[start : start + batch], seq)

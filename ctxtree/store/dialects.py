@@ -121,6 +121,16 @@ def _lock(tree: int) -> str:
     return f"pg_advisory_xact_lock({_SPACE}, {tree})"
 
 
+def plan_each(connection: Connection) -> None:
+    """Has each statement of the transaction planned for its own values.
+
+    PostgreSQL knows nothing yet of a table that the transaction fills. The plan that it would keep for
+    many ids at once reads the whole tree, and compares each row with each id.
+    """
+    if connection.dialect.name != "sqlite":
+        connection.exec_driver_sql("SET LOCAL plan_cache_mode = force_custom_plan")
+
+
 def room(connection: Connection, tree: int) -> tuple[int, int]:
     """The bounds, both excluded, between which a tree's new nodes and marks get their numbers.
 

@@ -187,6 +187,6 @@ class Transactions:
             self._engine.dispose()
 
 
-def chunks(values: list[T]) -> list[list[T]]:
+def chunks(values: list[T], size: int = CHUNK) -> list[list[T]]:
     """The values in lists short enough for one IN."""
-    return [values[start : start + CHUNK] for start in range(0, len(values), CHUNK)]
+    return [values[start : start + size] for start in range(0, len(values), size)]

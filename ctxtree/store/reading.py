@@ -18,6 +18,7 @@ from ctxtree.store.schema import SHORT_ID, blobs, nodes, parents, short_id
 
 # A role's code is its position. New roles go to the end; the order is part of the schema.
 ROLES: tuple[Role, ...] = ("system", "developer", "user", "assistant", "tool", "state", "note")
+FEW = 100  # ids in one look-up; for more PostgreSQL would rather read the whole tree
 
 _holder = nodes.alias("holder")
 _above = nodes.alias("above")
@@ -140,7 +141,7 @@ def find_many(connection: Connection, tree: int, ids: Iterable[str]) -> dict[str
     """Number and depth of those that are there, by id."""
     wanted = {raw: identity for identity in ids if (raw := id_in(identity)) is not None}
     found: dict[str, tuple[int, int]] = {}
-    for some in chunks(list(wanted)):
+    for some in chunks(list(wanted), FEW):
         rows = connection.execute(
             select(nodes.c.id, nodes.c.seq, nodes.c.depth).where(
                 nodes.c.tree == tree, short_id.in_([raw[:SHORT_ID] for raw in some])
