@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks import cache, fuzz, grow, knapsack, once, peers, store
+from benchmarks import cache, fuzz, grow, knapsack, once, peers, scale, store
 from benchmarks.__main__ import _against, spread, table
 from benchmarks.work import conversation
 
@@ -134,3 +134,11 @@ def test_a_prefix_is_read_at_a_tenth_and_what_is_new_is_written() -> None:
 def test_runs_of_one_thing_become_one_row_least_to_most() -> None:
     rows = [{"who": "a", "calls": 9, "mean": mean} for mean in (2.0, 1.0)] + [{"who": "b", "mean": 3.0}]
     assert spread(rows) == [{"who": "a", "calls": 9, "mean": "1 to 2"}, {"who": "b", "mean": 3.0}]
+
+
+def test_a_large_store_is_whole_and_a_fork_in_it_copies_nothing() -> None:
+    large = scale.run(nodes=400, trees=200)
+    assert (large["nodes"], large["trees"], large["engine"]) == (400, 200, "sqlite")
+    assert 0 < large["bytes a node"]
+    forked = scale.deep(nodes=300, forks=20)
+    assert forked["bytes, tip"] + forked["bytes, middle"] < 2_000
