@@ -139,6 +139,6 @@ def test_runs_of_one_thing_become_one_row_least_to_most() -> None:
 def test_a_large_store_is_whole_and_a_fork_in_it_copies_nothing() -> None:
     large = scale.run(nodes=400, trees=200)
     assert (large["nodes"], large["trees"], large["engine"]) == (400, 200, "sqlite")
-    assert 0 < large["bytes a node"]
+    assert large["bytes a node"] > 0
     forked = scale.deep(nodes=300, forks=20)
     assert forked["bytes, tip"] + forked["bytes, middle"] < 2_000
