@@ -393,7 +393,7 @@ def test_09_ten_tool_steps_break_the_prefix_at_most_once_an_epoch(store: Store) 
         if common < len(before):
             assert made.report.compaction is not None
             assert made.report.prefix.break_at == common
-            assert made.report.prefix.cause .startswith("a compaction")
+            assert made.report.prefix.cause.startswith("a compaction")
         elif before:
             assert made.report.compaction is None
             assert made.report.prefix.break_at == -1
