@@ -14,7 +14,20 @@ from pathlib import Path
 from typing import Any
 
 import ctxtree
-from benchmarks import ablation, cache, chinese, fuzz, grow, knapsack, once, peers, recall, scale, store
+from benchmarks import (
+    ablation,
+    backtrack,
+    cache,
+    chinese,
+    fuzz,
+    grow,
+    knapsack,
+    once,
+    peers,
+    recall,
+    scale,
+    store,
+)
 
 Row = dict[str, Any]
 Rows = list[Row]
@@ -136,6 +149,7 @@ WORK: dict[str, Callable[[argparse.Namespace], Rows]] = {
     "store": lambda options: [store.run() for _ in range(options.runs)],
     "scale": lambda options: [scale.run(options.nodes, max(1, options.nodes // 100), options.url)],
     "deep": lambda options: [scale.deep(url=options.url)],
+    "backtrack": lambda _options: backtrack.run(),
     "fuzz": lambda _options: [fuzz.run()],
 }
 

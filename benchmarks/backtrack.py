@@ -84,7 +84,7 @@ def ask(case: Case, grown: Grown) -> Resolution:
         path.insert(0, known[at])
         at = known[at].parent
     others = [node for node in grown.nodes if node not in path]
-    return resolve(case.words, path, grown.marks, grown.nodes[grown.head].id, others)
+    return resolve(case.words, path, grown.marks, grown.nodes[grown.head].id, others, NOW)
 
 
 def outcome(case: Case, grown: Grown) -> str:

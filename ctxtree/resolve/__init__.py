@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Any, Literal
 
 from ctxtree.model import Node
-from ctxtree.resolve.find import Hit, find, labelled
+from ctxtree.resolve.find import Hit, at_moment, find, labelled
 from ctxtree.resolve.scene import Scene, scene_of
 from ctxtree.resolve.wish import Wish, read
 
@@ -57,6 +58,7 @@ def resolve(
     marks: Mapping[str, Mapping[str, Any]],
     head: str | None,
     alternatives: Sequence[Node] = (),
+    now: datetime | None = None,
 ) -> Resolution:
     """Candidates, best first, and the winner if one is clearly ahead (`CLEAR` times the next).
 
@@ -68,7 +70,8 @@ def resolve(
     wish = read(words)
     if any(label == words.strip().casefold() for label in scene.labels.values()):
         wish = Wish(True, "words", words.strip())
-    weighed = _weigh(scene, wish, labelled(scene, wish) or find(scene, wish))
+    timed = at_moment(scene, words, now or datetime.now(UTC)) if wish.request else []
+    weighed = _weigh(scene, wish, labelled(scene, wish) or timed or find(scene, wish))
     candidates = tuple(weighed[:SHOWN])
     return Resolution(wish.request, candidates, _winner(candidates) if wish.request else None)
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import Literal
 
 from ctxtree.bm25 import Index, relevance
 from ctxtree.model import Node
+from ctxtree.resolve.moments import moment
 from ctxtree.resolve.scene import Scene, quote
-from ctxtree.resolve.tables import ENGLISH_KEY, HAN_KEY, PLAN_NOUN
+from ctxtree.resolve.tables import ENGLISH_KEY, HAN_KEY, PLAN_NOUN, THAT
 from ctxtree.resolve.wish import Wish, plan_keys
 from ctxtree.words import Words
 
@@ -80,6 +82,28 @@ def labelled(scene: Scene, wish: Wish) -> list[Hit]:
     return [
         Hit(place, 1.0, f'label "{label}"', at) for place, label in found.items() if len(label) == longest
     ]
+
+
+def at_moment(scene: Scene, words: str, now: datetime) -> list[Hit]:
+    """The last node of the path that stood at the time which the words name; nothing without times."""
+    when = moment(words, now)
+    if when is None:
+        return []
+    stood = [i for i, node in enumerate(_path(scene)) if node.created_at and node.created_at <= when]
+    return [Hit(stood[-1], 1.0, f"the last message by {when:%Y-%m-%d %H:%M}")] if stood else []
+
+
+def _not_in_use(scene: Scene) -> list[Hit]:
+    """Of two named plans the one that no user took up since: what "that plan" means then."""
+    plans = [(key, place) for key, place in scene.plans if place < scene.on_path]
+    if len(plans) != 2 or len(scene.plans) != 2:
+        return []
+    since = range(plans[1][1] + 1, scene.on_path)
+    said = [key for i in since if scene.nodes[i].role == "user" for key in plan_keys(scene.words[i])]
+    rest = [place for key, place in plans if key not in said[-1:]]
+    if len(rest) != 1:
+        return []
+    return [Hit(rest[0], 0.95, f"the plan that is not in use: {quote(scene, rest[0])}")]
 
 
 def _counted(scene: Scene, wish: Wish) -> list[Hit]:
@@ -214,6 +238,8 @@ def _by_words(scene: Scene, wish: Wish) -> list[Hit]:
         ]
     if _content(wish.phrase):
         return []
+    if wish.planned and THAT.search(wish.phrase) and _not_in_use(scene):
+        return _not_in_use(scene)
     sure = 0.7 if wish.planned else 0.3
     if not laid:
         return _spoken_of(scene, wish)

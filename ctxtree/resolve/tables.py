@@ -18,7 +18,8 @@ MOVES = (
     r"\b(?:rewind|backtrack)\b|\brestore\s+(?:to\b)?|\bstep back\b",
     r"\b(?:restart|resume|continue|pick up|start (?:over|again))\s+(?:from|at)\b",
     r"回到|回退到?|退回到?|返回(?=到|.{0,20}(?:方案|版本|计划|步|之前))到?|恢复(?=到|.{0,20}(?:方案|版本|之前))到?",
-    r"回滚到?|切回到?|切换回|换回到?|改回到?|跳回到?|倒回到?|退到|倒退到?|回復到?|回歸到?|退一步",
+    r"回滚到?|切回到?|切换回|换回到?|改回到?|跳回到?|倒回到?|退到|倒退到?|回復到?|回歸到?|退(?=[一二两三四五六\d]+步)",
+    r"\bstart (?=over\b)|^\W*(?:我们|還是|还是)?从(?=头(?:再)?(?:开始|来)\W*$)|^\W*(?:我们)?重新(?=开始\W*$)",
     r"\bzurück zu[mr]?\b|\brevenir (?:à|au)\b|\brevenons (?:à|au)\b|\bvolver a\b|\bvolvamos a\b",
     r"戻って|戻る|に戻|вернись к|вернёмся к",
 )
@@ -77,8 +78,8 @@ POLITE = (
 
 PLAN_NOUN = (
     r"(?:\b(?:plans?|options?|approach(?:es)?|versions?|alternatives?|proposals?|ideas?|solutions?|variants?"
-    r"|designs?|strateg(?:y|ies)|methods?|drafts?|schemes?)\b"
-    r"|方案|计划|計劃|思路|版本|做法|设计|办法|方法|策略|想法)"
+    r"|designs?|suggestions?|ways?|strateg(?:y|ies)|methods?|drafts?|schemes?)\b"
+    r"|方案|计划|計劃|思路|版本|做法|设计|办法|方法|策略|想法|建议|选项)"
 )
 ENGLISH_KEY = re.compile(
     r"\b(plan|option|approach|version|alternative|proposal|idea|solution|variant|design|strategy|method|step)\s+"
@@ -92,7 +93,8 @@ HAN_KEY = re.compile(
 LETTER_KEY = re.compile(r"(?:用|选|走|use|try|with|take|pick)\s*([A-Z])(?![A-Za-z])")
 NUMBERS = {
     "a": 1, "an": 1, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "couple": 2, "few": 3,
-    "一": 1, "二": 2, "两": 2, "兩": 2, "三": 3, "四": 4, "五": 5, "六": 6,
+    "一": 1, "二": 2, "两": 2, "兩": 2, "三": 3, "四": 4, "五": 5, "六": 6, "七": 7, "八": 8, "九": 9, "十": 10, "seven": 7, "eight": 8, "nine": 9, "ten": 10,
+    "twenty": 20, "thirty": 30, "二十": 20, "三十": 30,
     "first": 1, "second": 2, "third": 3, "fourth": 4, "original": 1, "initial": 1, "last": -1, "latest": -1,
     "newest": -1, "最初": 1, "最早": 1, "最开始": 1, "原来": 1, "起初": 1, "最后": -1, "最新": -1,
 }  # fmt: skip
@@ -101,7 +103,7 @@ UNITS: tuple[tuple[Unit, str], ...] = (
     (
         "exchange",
         r"steps?|exchanges?|changes?|edits?|repl(?:y|ies)|responses?|answers?|attempts?|actions?"
-        r"|步骤?|次修改|次",
+        r"|步骤?|次修改|次|修改|改动|操作",
     ),
     ("turn", r"turns?|rounds?|questions?|prompts?|requests?|轮(?:对话)?|回合|个问题"),
     ("message", r"messages?|nodes?|entries|条(?:消息)?|个节点"),
@@ -124,7 +126,7 @@ ORDINAL = re.compile(
     re.IGNORECASE,
 )
 START = re.compile(
-    r"\b(?:the )?(?:very )?(?:beginning|start|scratch|square one|top)\b\W*$|^(?:最)?(?:开头|开始|起点)\W*$",
+    r"^over$|^头(?:再)?(?:开始|来)|\b(?:the )?(?:very )?(?:beginning|start|scratch|square one|top)\b\W*$|^(?:最)?(?:开头|开始|起点)\W*$",
     re.IGNORECASE,
 )
 LAST = re.compile(r"\b(?:last|latest|again|most recent)\b|最后|最近|又", re.IGNORECASE)
@@ -139,8 +141,25 @@ SENTENCE_LIKE = re.compile(
     r"|why|how|please|is|are|can|could|keep|drop|forget|follow|check|update|create|start)\b"
     r"|^(?!.*\b(?:before|prior to)\b).*\b(?:is|are|was|were|has|have|had|will|would|should|looks?|seems?|works?"
     r"|worked|fails?|failed|sounds?|means?|needs?)\b"
+    r"|\b(?:goes|went|came|comes|ran|runs)\b|^.*\b(?:is|are|was|were|fail(?:s|ed)|work(?:s|ed))\b.*\bbefore\b"
     r"|是|很|吗|呢|怎么|什么|解释|说明|介绍|看看|比较|执行|实现|继续|讲|写|运行|为什么|觉得|喜欢|太|不",
     re.IGNORECASE,
 )
 QUOTED = re.compile(r"\"[^\"]*\"|“[^”]*”|「[^」]*」|『[^』]*』|`[^`]*`|(?<!\w)'[^']*'(?!\w)|‘[^’]*’")
 CLAUSE = re.compile(r"(?:[^,;.!?，。；！？\n]|\.(?=\w))+[,;.!?，。；！？]*")
+
+HAN_STEP = re.compile(r"第([一二三四五六七八九]|\d{1,2})步")
+HAN_LEAD = re.compile(
+    r"(?:\W|请|我们?|咱们?|你|还是|还|能不能|可不可以|能|可以|不如|要不|那|就|先|再|直接|马上|现在|立刻|麻烦|帮我?|给我"
+    r"|把.{1,12}|想|要|应该|得|让|一起|干脆|算了|好的?|吧|都|全部|重新|都?给|说)*"
+)
+"""What may stand before a Chinese verb of moving where it is an order; anything else is a subject or a story."""
+TOLD = re.compile(r"^\s*(?:了|过)|\bnext (?:year|month|week)\b|\btomorrow\b|^\s*(?:is|was|stack|button)\b", re.IGNORECASE)
+"""What stands after the verb of a move that is told, or is for another day."""
+LETTING = re.compile(r"\blet (?!us\b|me\b)\w+ \w+", re.IGNORECASE)
+THAT = re.compile(r"\bthat\b|刚才|刚刚|那个|之前", re.IGNORECASE)
+YESTERDAY = re.compile(r"\byesterday\b|昨天", re.IGNORECASE)
+AGO = (
+    re.compile(r"\b(\d{1,3}|half an?|[a-z]+) (minutes?|mins?|hours?|days?) ago\b", re.IGNORECASE),
+    re.compile(r"(\d{1,3}|[一二两三四五六七八九]?十|半|[一二两三四五六七八九])\s*个?(分钟|小时|钟头|天)(?:之?前|以前)"),
+)

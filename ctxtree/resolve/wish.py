@@ -24,7 +24,10 @@ from ctxtree.resolve.tables import (
     EVENT,
     FOLLOWING,
     HAN_KEY,
+    HAN_LEAD,
+    HAN_STEP,
     INVITED,
+    LETTING,
     LAST,
     LEAD,
     LETTER_KEY,
@@ -42,6 +45,7 @@ from ctxtree.resolve.tables import (
     SENTENCE_LIKE,
     START,
     THIS,
+    TOLD,
     UNDOES,
     UNITS,
     Unit,
@@ -108,6 +112,7 @@ def plan_keys(text: str) -> list[str]:
     for match in HAN_KEY.finditer(text):
         noun, mark = match.group(1) or match.group(4), match.group(2) or match.group(3)
         found.append((match.start(), _key(noun, mark)))
+    found += [(match.start(), _key("step", match.group(1))) for match in HAN_STEP.finditer(text)]
     return [key for _, key in sorted(found)]
 
 
@@ -166,6 +171,10 @@ def _turned_down(text: str) -> list[str]:
 def _mentioned(clause: str, verb: re.Match[str], sentence: str) -> bool:
     """A move that is told of, thought about or asked about, and not asked for."""
     before = clause[: verb.start()]
+    if TOLD.search(clause[verb.end() :]) or LETTING.search(before):
+        return True
+    if not verb.group()[0].isascii() and not HAN_LEAD.fullmatch(before):
+        return True
     if _retracted(clause[verb.end() :]):
         return True
     if any(re.search(pattern, before, re.IGNORECASE) for pattern in REPORTED):
