@@ -49,9 +49,7 @@ class Grown:
 
 
 def trees() -> dict[str, Grown]:
-    return {
-        name: _grown(tree) for name, tree in json.loads((DATA / "trees.json").read_text("utf-8")).items()
-    }
+    return {name: _grown(tree) for name, tree in json.loads((DATA / "trees.json").read_text("utf-8")).items()}
 
 
 def _grown(tree: Mapping[str, Any]) -> Grown:
@@ -109,9 +107,7 @@ def run() -> list[dict[str, Any]]:
     rows = []
     for held_out in (False, True):
         for language in ("en", "zh"):
-            mine = [
-                (c, how) for c, how in found if (c.held_out, c.language) == (held_out, language)
-            ]
+            mine = [(c, how) for c, how in found if (c.held_out, c.language) == (held_out, language)]
             asked = [how for case, how in mine if case.expected]
             others = [how for case, how in mine if not case.expected]
             rows.append({

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from ctxtree import exporting
+from ctxtree import exporting, moves
 from ctxtree.errors import AmbiguousBacktrack, NoBacktrack, NotFound
 from ctxtree.model import Message, Node, Text
 from ctxtree.resolve import Candidate, Resolution, resolve
@@ -55,10 +55,13 @@ def backtrack(tree: Tree, words: str, reason: str | None, choice: str | Node | N
     found = find(tree, words)
     picked = _picked(found, tree.node(choice).id if choice is not None else None)
     target = picked.target if picked.at == "before" else picked.node
-    left = tree._head
+    left, origin = tree._head, tree.branch
+    before = tree.marks(left).get("status") if left is not None else None
     if left is not None and left != target:
         tree.mark(left, status="failed" if reason else "abandoned", reason=reason)
     tree._open(None, target)
+    if left is not None:
+        moves.record(tree, left, origin, before)
     return Backtrack(tree.node(target or picked.node), tree._branch, picked.score, picked.why)
 
 

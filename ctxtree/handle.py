@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from ctxtree import billing, branching, compiling, exporting, facts, memory, planning, syncing
+from ctxtree import billing, branching, compiling, exporting, facts, memory, moves, planning, syncing
 from ctxtree.compiler import Context, acompile_path, compile_path
 from ctxtree.errors import NotFound
 from ctxtree.history import History
@@ -186,6 +186,13 @@ class Tree:
         Raises `AmbiguousBacktrack` or `NoBacktrack` rather than guess; `choice` names the candidate meant.
         """
         return branching.backtrack(self, words, reason, choice)
+
+    def undo(self) -> Node | None:
+        """Take back the move that led to the active branch: its origin is active again, its mark as before.
+
+        A second undo there makes the move again. No node is changed or lost. Raises `NoBacktrack` without a move.
+        """
+        return moves.undo(self)
 
     def merge(self, branch: str, note: str | None = None) -> Node:
         """One node on the active branch that tells what another branch found; merging twice adds nothing."""

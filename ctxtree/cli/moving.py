@@ -64,10 +64,16 @@ def retry(
 
 
 def back(
-    context: typer.Context, words: str, reason: str | None = typer.Option(None, "--reason"), json: bool = JSON
-) -> None:
+    context: typer.Context, words: str = typer.Argument(""), reason: str | None = typer.Option(None, "--reason"),
+    undo: bool = typer.Option(False, "--undo", help="Take the last move back."), json: bool = JSON,
+) -> None:  # fmt: skip
     """Go back to what the words mean; asks on a terminal when that is unclear."""
     tree = tree_of(context.obj)
+    if undo == bool(words):
+        raise typer.BadParameter("give the words of a move, or --undo alone")
+    if undo:
+        _at(context, json, tree.undo(), tree.branch)
+        return
     try:
         found = tree.backtrack(words, reason)
     except AmbiguousBacktrack as unclear:

@@ -142,7 +142,7 @@ SENTENCE_LIKE = re.compile(
     r"|^(?!.*\b(?:before|prior to)\b).*\b(?:is|are|was|were|has|have|had|will|would|should|looks?|seems?|works?"
     r"|worked|fails?|failed|sounds?|means?|needs?)\b"
     r"|\b(?:goes|went|came|comes|ran|runs)\b|^.*\b(?:is|are|was|were|fail(?:s|ed)|work(?:s|ed))\b.*\bbefore\b"
-    r"|是|很|吗|呢|怎么|什么|解释|说明|介绍|看看|比较|执行|实现|继续|讲|写|运行|为什么|觉得|喜欢|太|不",
+    r"|是|说|完了|好了|很|吗|呢|怎么|什么|解释|说明|介绍|看看|比较|执行|实现|继续|讲|写|运行|为什么|觉得|喜欢|太|不",
     re.IGNORECASE,
 )
 QUOTED = re.compile(r"\"[^\"]*\"|“[^”]*”|「[^」]*」|『[^』]*』|`[^`]*`|(?<!\w)'[^']*'(?!\w)|‘[^’]*’")
@@ -154,12 +154,16 @@ HAN_LEAD = re.compile(
     r"|把.{1,12}|想|要|应该|得|让|一起|干脆|算了|好的?|吧|都|全部|重新|都?给|说)*"
 )
 """What may stand before a Chinese verb of moving where it is an order; anything else is a subject or a story."""
-TOLD = re.compile(r"^\s*(?:了|过)|\bnext (?:year|month|week)\b|\btomorrow\b|^\s*(?:is|was|stack|button)\b", re.IGNORECASE)
+TOLD = re.compile(
+    r"^\s*(?:了|过)|\bnext (?:year|month|week)\b|\btomorrow\b|^\s*(?:is|was|stack|button)\b", re.IGNORECASE
+)
 """What stands after the verb of a move that is told, or is for another day."""
 LETTING = re.compile(r"\blet (?!us\b|me\b)\w+ \w+", re.IGNORECASE)
 THAT = re.compile(r"\bthat\b|刚才|刚刚|那个|之前", re.IGNORECASE)
 YESTERDAY = re.compile(r"\byesterday\b|昨天", re.IGNORECASE)
 AGO = (
     re.compile(r"\b(\d{1,3}|half an?|[a-z]+) (minutes?|mins?|hours?|days?) ago\b", re.IGNORECASE),
-    re.compile(r"(\d{1,3}|[一二两三四五六七八九]?十|半|[一二两三四五六七八九])\s*个?(分钟|小时|钟头|天)(?:之?前|以前)"),
+    re.compile(
+        r"(\d{1,3}|[一二两三四五六七八九]?十|半|[一二两三四五六七八九])\s*个?(分钟|小时|钟头|天)(?:之?前|以前)"
+    ),
 )
