@@ -511,3 +511,11 @@ def test_a_reader_that_stops_early_is_no_crash() -> None:
     )  # fmt: skip
     os.close(write)
     assert b"Traceback" not in result.stderr
+
+
+def test_a_move_back_can_be_undone(talk: None) -> None:
+    before = json.loads(run("log", "--json").stdout)
+    run("back", "go back to the plan with recursive descent", "--json")
+    assert run("back", "--undo", "--json").exit_code == 0
+    assert json.loads(run("log", "--json").stdout) == before
+    assert run("back").exit_code != 0
