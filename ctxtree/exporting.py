@@ -7,8 +7,9 @@ import json
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from ctxtree import whole
 from ctxtree.errors import NotFound
-from ctxtree.model import Media, Message, Node, Opaque, Reasoning, Text, ToolCall, ToolResult, lean
+from ctxtree.model import Media, Message, Node, Opaque, Reasoning, Text, ToolCall, ToolResult
 from ctxtree.render import plain
 from ctxtree.tree import brief_call
 
@@ -29,7 +30,7 @@ def export(tree: Tree, form: str, at: str | Node | None) -> Any:
     if form == "html":
         return page(tree.path(at))
     if form == "ctxtree":
-        return whole(tree)
+        return whole.as_data(tree._database, tree._database.tree(tree.name))
     if form in ("mermaid", "dot"):
         return drawing(tree, form)
     raise NotFound(f"no export format {form!r}; there are {', '.join(FORMATS)}")
@@ -69,20 +70,6 @@ def _shown(part: Any) -> str:
     if isinstance(part, Media):
         return part.transcript or f"[{part.kind} {part.mime}]".replace(" ]", "]")
     return "" if isinstance(part, Opaque) and part.kind == "fields" else f"[{part.kind}]"
-
-
-def whole(tree: Tree) -> dict[str, Any]:
-    """Every node, mark and branch: loss-free."""
-    database, number = tree._database, tree._history.tree
-    nodes = [
-        {"id": node.id, "parents": list(node.parents), "attempt": node.attempt, "message": lean(node.message),
-         "created_at": node.created_at.isoformat() if node.created_at else None}
-        for node in database.all_nodes(number)
-    ]  # fmt: skip
-    marks = [[mark.node, mark.name, mark.value] for mark in database.marks(number)]
-    branches = [[row.name, row.head, row.parent, row.fork] for row in database.branches(number)]
-    return {"format": "ctxtree", "version": 1, "name": tree.name, "active": tree.branch,
-            "nodes": nodes, "marks": marks, "branches": branches}  # fmt: skip
 
 
 def drawing(tree: Tree, form: str) -> str:

@@ -15,7 +15,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
+from ctxtree import whole
 from ctxtree.importers import Conversation, Draft, detect, read
+from ctxtree.importers.files import sourced
 from ctxtree.model import Mark, Message, Node, Text, ToolResult
 from ctxtree.naming import next_name
 from ctxtree.report import Signal
@@ -41,6 +43,8 @@ def import_file(
     """Read a log into trees of the store. Raises `FormatError`; with `strict` before anything is stored."""
     with _rereadable(path) as opened:
         found = detect(opened()) if form == "auto" else form
+        if found == "ctxtree":
+            return _restored(database, opened(), name, strict, progress)
         if strict:
             _exhaust(read(opened(), found, strict))
         done = []
@@ -49,6 +53,24 @@ def import_file(
             done.append(_into(database, title, conversation, progress))
     shown = str(path) if isinstance(path, str | Path) else "-"
     return ImportReport(shown, found, tuple(done))
+
+
+def _restored(
+    database: Any, path: str | Path | BinaryIO, name: str | None, strict: bool, progress: Progress | None
+) -> ImportReport:
+    """A tree that ctxtree wrote, whole; with `strict` it is read through once before anything is stored."""
+    with sourced(path) as source:
+        if strict:
+            _exhaust(read(path, "ctxtree", strict))
+        with source.open() as stream:
+            made = whole.restore(database, stream, source.name, name, strict, BATCH_NODES, progress)
+    issues = tuple(
+        Signal(code="bad_record" if line else "truncated_line", message=f"line {line}: {what}; left out")
+        for line, what in made.wrong
+    )
+    count = len(database.branches(made.tree))
+    one = Imported(made.name, None, len(made.seen), made.added, count, len(made.wrong), issues)
+    return ImportReport(source.name, "ctxtree", (one,))
 
 
 @contextmanager

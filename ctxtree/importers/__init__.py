@@ -17,17 +17,28 @@ from typing import BinaryIO
 
 from ctxtree.errors import FormatError
 from ctxtree.importers import (
+    aider,
     anthropic,
     chatgpt,
     claude_ai,
     claude_code,
     codex,
+    gemini_cli,
+    inspect_log,
+    langchain,
     librechat,
+    llama_cpp,
+    llm_logs,
+    loom,
+    mini_swe_agent,
     open_webui,
     openai_chat,
     openai_responses,
     pi,
     sharegpt,
+    sillytavern,
+    swe_agent,
+    whole,
 )
 from ctxtree.importers.base import CODES, Conversation, Draft, Format, Issue
 from ctxtree.importers.files import Source, sourced
@@ -48,13 +59,24 @@ __all__ = [
 ]
 
 FORMATS: Mapping[str, Format] = {
+    "ctxtree": whole.FORMAT,
+    "llm": llm_logs.FORMAT,
+    "aider": aider.FORMAT,
     "claude-code": claude_code.FORMAT,
+    "llama.cpp": llama_cpp.FORMAT,
     "pi": pi.FORMAT,
     "codex": codex.FORMAT,
+    "gemini-cli": gemini_cli.FORMAT,
+    "sillytavern": sillytavern.FORMAT,
     "chatgpt": chatgpt.FORMAT,
     "claude.ai": claude_ai.FORMAT,
     "open-webui": open_webui.FORMAT,
     "librechat": librechat.FORMAT,
+    "loom": loom.FORMAT,
+    "swe-agent": swe_agent.FORMAT,
+    "mini-swe-agent": mini_swe_agent.FORMAT,
+    "inspect": inspect_log.FORMAT,
+    "langchain": langchain.FORMAT,
     "sharegpt": sharegpt.FORMAT,
     "openai.responses": openai_responses.FORMAT,
     "anthropic": anthropic.FORMAT,
@@ -73,6 +95,11 @@ ALIASES: Mapping[str, str] = {
     "librechat.export": "librechat",
     "claude.ai.export": "claude.ai",
     "anthropic.messages": "anthropic",
+    "gemini": "gemini-cli",
+    "langgraph": "langchain",
+    "logs.db": "llm",
+    "oasst": "loom",
+    "tau": "pi",
 }
 
 

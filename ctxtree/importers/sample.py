@@ -9,6 +9,7 @@ from typing import Any
 from ctxtree.importers.base import Log, Sample
 from ctxtree.importers.files import Source
 from ctxtree.importers.lists import objects
+from ctxtree.importers.sqlite import table_names
 
 SIZES = (1 << 18, 1 << 21, 1 << 24, 1 << 26)
 """Bytes to look at, one after the other: a record may be longer than the first of them."""
@@ -21,6 +22,7 @@ def samples(source: Source) -> Iterator[Sample]:
     Each takes more to read than the one before: stop at the first that tells. Damage is passed over.
     """
     members = source.members()
+    members = members or tuple(f"table:{name}" for name in table_names(source))
     if members:
         yield Sample((), members=members)
         return

@@ -39,7 +39,7 @@ class Inserts(Transactions):
             dialects.plan_each(connection)
             added, seq = 0, reading.next_number(connection, numbers, tree)
             for start in range(0, len(given), batch):
-                new = _insert(connection, self._codec, tree, given[start : start + batch], seq)
+                new = insert_nodes(connection, self._codec, tree, given[start : start + batch], seq)
                 added, seq = added + new, seq + new
             for start in range(0, len(said), batch):
                 _insert_marks(connection, self._codec, tree, said[start : start + batch])
@@ -49,7 +49,8 @@ class Inserts(Transactions):
         return self._write(work, tree)
 
 
-def _insert(connection: Connection, codec: Codec, tree: int, batch: Sequence[Node], seq: int) -> int:
+def insert_nodes(connection: Connection, codec: Codec, tree: int, batch: Sequence[Node], seq: int) -> int:
+    """Adds a batch whose first new node gets the number `seq`; how many were new."""
     wanted = {identity for node in batch for identity in (node.id, *node.parents)}
     places = reading.find_many(connection, tree, wanted)
     fresh: dict[str, Node] = {}
@@ -63,7 +64,7 @@ def _insert(connection: Connection, codec: Codec, tree: int, batch: Sequence[Nod
     further: list[dict[str, int]] = []
     apart: dict[bytes, str] = {}
     for number, node in enumerate(fresh.values(), seq):
-        above = _above(places, node)
+        held = above(places, node)
         data, strings = packed[node.id]
         mark = marks[node.id]
         same = next((held for held, other in holders[mark] if content.says_same(codec, other, data)), None)
@@ -71,9 +72,9 @@ def _insert(connection: Connection, codec: Codec, tree: int, batch: Sequence[Nod
             apart |= strings
             if mark is not None:
                 holders[mark].append((number, data))
-        parent, depth = above[0] if above else (None, -1)
+        parent, depth = held[0] if held else (None, -1)
         rows.append(node_row(tree, node, number, parent, depth + 1, mark, same, data))
-        further += parent_rows(number, [other for other, _ in above[1:]])
+        further += parent_rows(number, [other for other, _ in held[1:]])
         places[node.id] = (number, depth + 1)
     content.store_apart(connection, codec, tree, apart)
     if rows:
@@ -83,7 +84,7 @@ def _insert(connection: Connection, codec: Codec, tree: int, batch: Sequence[Nod
     return len(rows)
 
 
-def _above(places: Places, node: Node) -> list[tuple[int, int]]:
+def above(places: Places, node: Node) -> list[tuple[int, int]]:
     """Number and depth of each parent, once the id is found right."""
     if node_id(node.message.hash, node.parents, node.attempt) != node.id:
         raise StoreError(f"node {node.id[:64]!r} does not have the id that its content gives")

@@ -20,9 +20,10 @@ from ctxtree.store.purge import Purges
 from ctxtree.store.refs import Refs
 from ctxtree.store.turns import Turns
 from ctxtree.store.verify import Verifies
+from ctxtree.store.wholes import Wholes
 
 
-class Database(Appends, Inserts, Reads, Marks, Refs, Facts, Derived, Turns, Verifies, Purges):
+class Database(Appends, Inserts, Reads, Marks, Refs, Facts, Derived, Turns, Verifies, Purges, Wholes):
     """An open store. Safe to share between threads; every method is one transaction.
 
     Ids are 64 hex digits, trees are numbers (`TreeRow.id`), names are any strings. All methods raise
