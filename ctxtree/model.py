@@ -221,7 +221,7 @@ class Mark(Value):
 
     Names: `status` ({status: ok|failed|abandoned, reason}), `label`, `pin`,
     `importance`, `hidden`, `incomplete`, `stop`, `model`, `usage`, `source`,
-    `annotation`, `sidechain`, `erased`.
+    `annotation`, `attachments`, `sidechain`, `erased`.
     """
 
     node: str

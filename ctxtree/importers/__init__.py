@@ -41,6 +41,7 @@ from ctxtree.importers import (
     whole,
 )
 from ctxtree.importers.base import CODES, Conversation, Draft, Format, Issue
+from ctxtree.importers.checks import checked
 from ctxtree.importers.files import Source, sourced
 from ctxtree.importers.sample import samples
 from ctxtree.importers.wire import messages_from, parsed_from
@@ -103,6 +104,10 @@ ALIASES: Mapping[str, str] = {
 }
 
 
+OWN_CHECKS = frozenset({"chatgpt", "sharegpt", "ctxtree"})
+"""Formats without ids of calls, and our own: what answers what is found out as they are read."""
+
+
 def detect(path: str | Path | BinaryIO) -> str:
     """The name of the format that the file's content fits; its name does not matter.
 
@@ -141,4 +146,5 @@ def read(
             raise FormatError(
                 source.name, 0, f"{format!r} is no known format; known are {', '.join(FORMATS)}"
             )
-        yield from FORMATS[name].read(source, strict)
+        for conversation in FORMATS[name].read(source, strict):
+            yield conversation if name in OWN_CHECKS else checked(conversation)

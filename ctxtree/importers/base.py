@@ -33,6 +33,7 @@ CODES: Mapping[str, str] = {
     "crossed_sidechain": "a message of the main line that hangs on a subagent's record",
     "parent_disagrees": "children lists that contradict the parents; the parents hold",
     "dangling_head": "the pointer to the active leaf names no message; the newest leaf is taken",
+    "missing_role": "nothing says who speaks; read as the user and the model in turn",
     "unknown_role": "a role that is not known; kept as a hidden note",
     "orphan_result": "a tool result without a call before it; kept, the call id made up",
     "unknown_type": "records of types that are not known, counted; left out",

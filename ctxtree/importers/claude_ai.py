@@ -60,6 +60,7 @@ def read(source: Source, strict: bool) -> Iterator[Conversation]:
 def _whole(source: Source, number: int, record: Record, messages: list[Any], log: Log) -> Whole:
     data = record.data
     linked = any(isinstance(raw, Mapping) and raw.get("parent_message_uuid") for raw in messages)
+    messages = _with_senders(messages, record, log)
     nodes: list[Branching] = []
     before: str | None = None
     for place, raw in enumerate(messages, 1):
@@ -81,6 +82,19 @@ def _whole(source: Source, number: int, record: Record, messages: list[Any], log
         has_pointer="current_leaf_message_uuid" in data,
         meta={key: data[key] for key in ("summary", "project_uuid") if data.get(key)},
     )
+
+
+def _with_senders(messages: list[Any], record: Record, log: Log) -> list[Any]:
+    """The messages; where not one says who sent it, the human and the assistant in turn."""
+    told = [raw for raw in messages if isinstance(raw, Mapping)]
+    if not told or any(raw.get("sender") for raw in told):
+        return messages
+    what = f"none of {len(told)} messages names its sender"
+    log.add("missing_role", what, "read as human and assistant in turn", record.line, record.offset)
+    return [
+        {**raw, "sender": "assistant" if place % 2 else "human"} if isinstance(raw, Mapping) else raw
+        for place, raw in enumerate(messages)
+    ]
 
 
 def _unique(nodes: list[Branching], log: Log) -> list[Branching]:

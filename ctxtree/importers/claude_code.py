@@ -1,8 +1,9 @@
 """Claude Code session logs: one JSON object a line, linked by `parentUuid`.
 
 Two passes. The first keeps of each row its ids and its place; the second reads rows again as drafts
-are taken. Only rows with a message are messages: hook progress, attachments, snapshots and system rows
-are spliced through. A compaction cuts nothing: its summary becomes an annotation of the message before.
+are taken. Only rows with a message are messages: hook progress, snapshots and system rows are spliced
+through. A compaction cuts nothing: its summary becomes an annotation of the message before; attachments
+become a mark of it, but for what a user typed while the model worked, which is a message.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from ctxtree.importers.claude_code_rows import (
     Row,
     is_generated,
     row_of,
+    spoken,
 )
 from ctxtree.importers.claude_code_turns import Turns, Unit, turns
 from ctxtree.importers.files import Source
@@ -211,12 +213,15 @@ def _head(made: Turns) -> str | None:
 
 
 def _annotations(rows: Sequence[Row], above: Mapping[str, str | None], made: Turns) -> dict[str, list[Row]]:
-    """The compaction records that stand after each unit."""
+    """The compactions and attachments that stand after each unit; attachments before all go to the first."""
     found: dict[str, list[Row]] = {}
+    first = made.ordered[0]
     for row in rows:
         name = above[row.id]
-        if row.kind == "compaction" and name is not None:
+        if row.kind in ("compaction", "attachment") and name is not None:
             found.setdefault(made.ends[name], []).append(row)
+        elif row.kind == "attachment":
+            found.setdefault(first, []).append(row)
     return found
 
 
@@ -227,13 +232,17 @@ def _drafts(
     with source.open() as stream:
         for name in made.ordered:
             unit = made.units[name]
-            held = [load(stream, row.offset, row.length) for row in unit.rows]
+            held = [spoken(load(stream, row.offset, row.length)) for row in unit.rows]
             message = _message(unit, held)
             marks = _marks(unit, held, meta)
             if apart and unit.lane.startswith("side:"):
                 marks = (*marks, ("sidechain", True))
-            for row in notes.get(name, ()):
-                marks = (*marks, ("annotation", _annotation(load(stream, row.offset, row.length), row)))
+            beside = [(row, load(stream, row.offset, row.length)) for row in notes.get(name, ())]
+            attached = [_attachment(data, row) for row, data in beside if row.kind == "attachment"]
+            marks = (*marks, ("attachments", attached)) if attached else marks
+            for row, data in beside:
+                if row.kind == "compaction":
+                    marks = (*marks, ("annotation", _annotation(data, row)))
             at = moment(held[0].get("timestamp"))
             yield Draft(name, made.parents[name], message, at, marks, unit.rows[0].line)
 
@@ -299,6 +308,12 @@ def _annotation(data: Mapping[str, Any], row: Row) -> dict[str, Any]:
     elif isinstance(data.get("compactMetadata"), Mapping):
         value["metadata"] = dict(data["compactMetadata"])
     return value
+
+
+def _attachment(data: Mapping[str, Any], row: Row) -> dict[str, Any]:
+    """What was put before the model beside the words: a file, a selection, a reminder, whole."""
+    held = data["attachment"]
+    return {**held, "id": row.id, "line": row.line}
 
 
 FORMAT = Format("Claude Code session log (JSON lines)", fits, read)

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from ctxtree.importers.lines import Record
 
-Kind = Literal["assistant", "user", "results", "splice", "compaction"]
+Kind = Literal["assistant", "user", "results", "splice", "compaction", "attachment"]
 
 CHAIN = frozenset({"user", "assistant", "system", "attachment", "progress"})
 ASIDE = frozenset({
@@ -60,7 +60,7 @@ def row_of(record: Record, before: str | None) -> Row | None:
 
     `before` is the row before in the file: the parent of what has lost its own.
     """
-    data = record.data
+    data = spoken(record.data)
     identity = data.get("uuid")
     kind = _kind(data)
     if kind is None or (not _is_id(identity) and kind in ("splice", "compaction")):
@@ -86,8 +86,30 @@ def row_of(record: Record, before: str | None) -> Row | None:
     )
 
 
+def spoken(data: dict[str, Any]) -> dict[str, Any]:
+    """A row with its message. What a user typed while the model worked stands only in an attachment."""
+    held = data.get("attachment")
+    if (
+        data.get("type") != "attachment"
+        or not isinstance(held, Mapping)
+        or held.get("type") != "queued_command"
+    ):
+        return data
+    origin = held.get("origin")
+    written = isinstance(origin, Mapping) and origin.get("kind") not in (None, "human")
+    words = held.get("prompt")
+    if written or held.get("commandMode") not in (None, "prompt") or not isinstance(words, str | list):
+        return data
+    left = {name: value for name, value in data.items() if name != "attachment"}
+    return {**left, "message": {"role": "user", "content": words}, "queued": True}
+
+
 def _kind(data: Mapping[str, Any]) -> Kind | None:
     form = data.get("type")
+    if form == "attachment" and "message" in data:
+        return "user"
+    if form == "attachment" and isinstance(data.get("attachment"), Mapping):
+        return "attachment"
     if form in ("user", "assistant"):
         if data.get("isCompactSummary"):
             return "compaction"

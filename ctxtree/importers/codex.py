@@ -113,6 +113,9 @@ def _take(record: Record, index: _Index, log: Log) -> None:
     elif kind == "compacted":
         summary = payload.get("message")
         note = {"kind": "compaction", "line": record.line}
+        history = payload.get("replacement_history")
+        if isinstance(history, list):
+            note["replacement"] = len(history)
         index.notes.setdefault(index.at, []).append({**note, "summary": summary} if summary else note)
         index.left["compacted"] += 1
     else:

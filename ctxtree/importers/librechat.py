@@ -25,8 +25,7 @@ from ctxtree.model import Message, Part, Reasoning, Text, ToolCall, ToolResult
 ROOT = "00000000-0000-0000-0000-000000000000"
 HELD = frozenset({
     "messageId", "parentMessageId", "text", "content", "isCreatedByUser", "createdAt", "updatedAt", "model",
-    "children", "conversationId", "_id", "__v", "user", "unfinished", "error", "searchResult", "depth",
-    "siblingIndex", "attachments",
+    "children", "conversationId", "_id", "__v", "user", "unfinished", "error", "depth", "siblingIndex",
 })  # fmt: skip
 
 

@@ -6,6 +6,8 @@ leaf is often stale. The flat list beside the map is read only where there is no
 
 from __future__ import annotations
 
+import html
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
@@ -20,7 +22,12 @@ from ctxtree.importers.moments import moment
 from ctxtree.importers.wire import WIRE
 from ctxtree.importers.wire.parsed import ROLES, Parsed, beside
 from ctxtree.importers.wire.parts import parts_of, string
-from ctxtree.model import Message
+from ctxtree.model import Message, Part, Reasoning, Text
+
+FOLDED = re.compile(
+    r"<details[^>]*\btype=\"reasoning\"[^>]*>\s*(?:<summary>[^<]*</summary>)?(.*?)</details>", re.DOTALL
+)
+"""Reasoning as it is folded into the text of an answer: HTML around quoted lines."""
 
 HELD = frozenset({
     "id", "parentId", "childrenIds", "role", "content", "timestamp", "model", "usage", "output", "done",
@@ -115,10 +122,30 @@ def _said(raw: Mapping[str, Any]) -> tuple[Parsed, ...]:
         return tuple(replace(base, message=message) for message in found)
     known = ROLES.get(role) if isinstance(role, str) else None
     parts = parts_of(raw.get("content"), "open-webui")
+    if known == "assistant":
+        parts = tuple(piece for part in parts for piece in _unfolded(part))
     if known in ("system", "user", "assistant"):
         return (replace(base, message=Message(role=known, parts=parts)),)
     note = Message(role="note", parts=parts)
     return (replace(base, message=note, marks=(*base.marks, ("hidden", True)), fault="unknown_role"),)
+
+
+def _unfolded(part: Part) -> Iterator[Part]:
+    """A text with the reasoning that some versions fold into it taken out, each piece as what it is."""
+    if not isinstance(part, Text) or "<details" not in part.text:
+        yield part
+        return
+    at = 0
+    for found in FOLDED.finditer(part.text):
+        if part.text[at : found.start()].strip():
+            yield Text(text=part.text[at : found.start()].strip("\n"))
+        lines = html.unescape(found.group(1)).strip("\n").split("\n")
+        yield Reasoning(
+            text="\n".join(line.removeprefix("> ").rstrip() for line in lines), origin="open-webui"
+        )
+        at = found.end()
+    if at == 0 or part.text[at:].strip():
+        yield Text(text=part.text[at:].lstrip("\n") if at else part.text)
 
 
 FORMAT = Format("Open WebUI export: chats with history, or one chat", fits, read)

@@ -249,6 +249,7 @@ def _compaction(data: Mapping[str, Any], entry: Entry) -> dict[str, Any]:
         "summary": data.get("summary"),
         "first_kept": first,
         "tokens_before": data.get("tokensBefore"),
+        "retained": len(data["retainedTail"]) if isinstance(data.get("retainedTail"), list) else None,
     }
     return {name: held for name, held in value.items() if held is not None}
 

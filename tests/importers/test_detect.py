@@ -70,7 +70,7 @@ def test_trees_of_other_programs_are_no_lists(name: str, indent: int | None) -> 
 
 @pytest.mark.parametrize("name", ["librechat messages", "librechat with roles", "open webui messages"])
 def test_a_tree_that_nothing_reads_is_refused(name: str) -> None:
-    with pytest.raises(FormatError, match="of a known format; tried claude-code"):
+    with pytest.raises(FormatError, match="of a known format; tried ctxtree"):
         detect(stream(TREES[name], None))
 
 

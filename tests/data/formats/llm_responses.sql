@@ -1,0 +1,15 @@
+create table conversations (id text primary key, name text, model text);
+create table responses (id text primary key, model text, prompt text, system text, prompt_json text, options_json text, response text, response_json text, conversation_id text, duration_ms integer, datetime_utc text, input_tokens integer, output_tokens integer);
+create table attachments (id text primary key, type text, path text, url text, content blob);
+create table prompt_attachments (response_id text, attachment_id text, "order" integer);
+create table tool_calls (id integer primary key, response_id text, tool_id integer, name text, arguments text, tool_call_id text);
+create table tool_results (id integer primary key, response_id text, tool_id integer, name text, output text, tool_call_id text, exception text);
+insert into conversations values ('lm-1', 'What time is it', 'gpt-x');
+insert into responses values ('01a', 'gpt-x', 'What time is it?', 'Be exact.', null, '{}', '', null, 'lm-1', 20, '2026-03-01T10:00:01', 9, 3);
+insert into responses values ('01b', 'gpt-x', '', 'Be exact.', null, '{}', 'Ten.', null, 'lm-1', 20, '2026-03-01T10:00:02', 15, 2);
+insert into responses values ('01c', 'gpt-x', 'And this picture?', 'Be brief.', null, '{}', 'A dot.', null, 'lm-1', 20, '2026-03-01T10:00:03', 30, 4);
+insert into responses values ('02a', 'gpt-x', 'Alone.', null, null, '{}', 'Yes.', null, null, 20, '2026-03-01T11:00:00', 1, 1);
+insert into tool_calls values (1, '01a', 1, 'clock', '{"zone": "utc"}', 'c1');
+insert into tool_results values (1, '01b', 1, 'clock', '10:00', 'c1', null);
+insert into attachments values ('at1', 'image/png', null, null, x'89504e470d0a1a0a');
+insert into prompt_attachments values ('01c', 'at1', 0);

@@ -1,0 +1,12 @@
+create table messages (hash text primary key, parent_hash text, role text, provider_metadata text);
+create table parts (id integer primary key, message_hash text, position integer, type text, tool_name text, text text, payload text);
+create table threads (id text primary key, name text, tip_message_hash text, forked_from text, datetime_utc text);
+create table turns (id text primary key, thread_id text, parent_message_hash text, tip_message_hash text, model text, resolved_model text, input_tokens integer, output_tokens integer, datetime_utc text);
+create table attachments (id text primary key, type text, path text, url text, content blob);
+create table fragments (id integer primary key, hash text, content text);
+insert into messages values ('h1', null, 'system', null), ('h2', 'h1', 'user', null), ('h3', 'h2', 'assistant', null), ('h4', 'h3', 'tool', null), ('h5', 'h4', 'assistant', null), ('h6', 'h2', 'assistant', null);
+insert into parts values (1, 'h1', 0, 'text', null, 'Be exact.', null), (2, 'h2', 0, 'text', null, null, '{"text_ref": [{"literal": "Read this: "}, {"fragment": 1}]}'), (3, 'h2', 1, 'attachment', null, null, '{"attachment": {"id": "at1"}}'), (4, 'h3', 0, 'reasoning', null, 'A tool helps.', null), (5, 'h3', 1, 'tool_call', 'count', null, '{"name": "count", "arguments": {"what": "words"}, "tool_call_id": "c1"}'), (6, 'h4', 0, 'tool_result', 'count', null, '{"name": "count", "output": "3", "tool_call_id": "c1"}'), (7, 'h5', 0, 'text', null, 'Three words.', null), (8, 'h6', 0, 'text', null, 'A few words.', null);
+insert into fragments values (1, 'f', 'some long text');
+insert into attachments values ('at1', 'image/png', null, null, x'89504e470d0a1a0a');
+insert into threads values ('th1', 'Counting', 'h5', null, '2026-03-01T10:00:01'), ('th2', 'Counting again', 'h6', 'th1', '2026-03-01T10:00:05');
+insert into turns values ('tu1', 'th1', 'h2', 'h5', 'gpt-x', null, 9, 3, '2026-03-01T10:00:02'), ('tu2', 'th2', 'h2', 'h6', 'gpt-y', null, 9, 3, '2026-03-01T10:00:06');
