@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, cast
 
 from ctxtree import whole
+from ctxtree.errors import NotFound
 from ctxtree.importers import Conversation, Draft, detect, read
 from ctxtree.importers.files import sourced
 from ctxtree.model import Mark, Message, Node, Text, ToolResult
@@ -205,17 +206,35 @@ def _label(database: Any, tree: int, known: _Known, labels: Sequence[tuple[str, 
 
 
 def _branches(database: Any, tree: int, head: str | None, leaves: list[str]) -> int:
-    """`main` at the active leaf, further names for the other leaves; what is named already stays."""
+    """`main` at the active leaf, further names for the other leaves; what is named already stays.
+
+    A branch at whose end the log has grown goes on to the new end. What an earlier import knew more of
+    gets no name again.
+    """
     rows = {row.name: row.head for row in database.branches(tree)}
     if head is not None and rows.get("main") is None:
         database.move(tree, "main", None, head, reason="import")
         rows["main"] = head
-    elif head is not None and rows["main"] != head and head not in rows.values():
-        database.create_branch(tree, name := next_name("main", rows), head, parent="main")
-        rows[name] = head
-    for leaf in leaves:
-        if leaf not in rows.values():
-            name = next_name("main", rows)
+    inner = [(name, old) for name, old in rows.items() if old is not None and database.children(tree, old)]
+    for leaf in dict.fromkeys([*([head] if head is not None else []), *leaves]):
+        if leaf in rows.values() or database.children(tree, leaf):
+            continue
+        grown = next(
+            (name for name, old in inner if rows[name] == old and _leads(database, tree, old, leaf)), None
+        )
+        name = grown or next_name("main", rows)
+        if grown is None:
             database.create_branch(tree, name, leaf, parent="main")
-            rows[name] = leaf
+        else:
+            database.move(tree, name, rows[name], leaf, reason="import")
+        rows[name] = leaf
     return len(rows)
+
+
+def _leads(database: Any, tree: int, old: str, leaf: str) -> bool:
+    """True if `leaf` stands below `old`. Cost: the nodes between them, or the whole path if it does not."""
+    try:
+        database.path(tree, leaf, old)
+    except NotFound:
+        return False
+    return True

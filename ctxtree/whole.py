@@ -145,7 +145,9 @@ def node_in(record: Mapping[str, Any]) -> tuple[Node, str | None]:
 
 
 class Restoring:
-    """What is found while a file is read into a tree. `wrong` are (line, what) of records that were left out."""
+    """What is found while a file is read into a tree.
+
+    `fresh`: it had no nodes before; `unused`: nor has any of its branches stood anywhere. `wrong` are (line, what) of records that were left out."""
 
     def __init__(self, database: Any, place: str, strict: bool) -> None:
         self.database = database
@@ -154,7 +156,7 @@ class Restoring:
         self.head: Record = {}
         self.tree = -1
         self.name = ""
-        self.fresh = True
+        self.fresh = self.unused = True
         self.seen: set[bytes] = set()
         self.added = 0
         self.wrong: list[tuple[int, str]] = []
@@ -180,7 +182,7 @@ class Restoring:
             self._skip(0, f"the file is cut or damaged: {problem}")
         self._store(current, held)
         self._open(name)
-        if self.fresh:
+        if self.unused:
             self.database.close_tree(
                 self.tree, _time(self.head.get("created_at")), int(self.head.get("turns_given", 0))
             )
@@ -195,6 +197,8 @@ class Restoring:
         self.name = name or str(self.head.get("name") or "tree")
         row = self.database.create_tree(self.name)
         self.tree, self.fresh = row.id, row.nodes == 0
+        refs = self.database.branches(self.tree)
+        self.unused = [(one.name, one.head) for one in refs] == [("main", None)]
 
     def _store(self, name: str, held: Sequence[tuple[int, Any]]) -> None:
         if not held:

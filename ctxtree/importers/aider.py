@@ -112,6 +112,8 @@ def _texts(source: Source, session: _Session, log: Log) -> Iterator[tuple[int, s
         left, number = session.length, session.line
         while left > 0:
             raw = stream.readline()
+            if not raw:
+                return
             left -= len(raw)
             text = raw.removeprefix(BOM).decode("utf-8", "replace")
             if "\ufffd" in text and b"\xef\xbf\xbd" not in raw:

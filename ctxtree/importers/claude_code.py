@@ -149,7 +149,7 @@ def _compare(index: _Index, stream: BinaryIO, log: Log) -> None:
 
 
 def _said(stream: BinaryIO, row: Row) -> list[str]:
-    message = load(stream, row.offset, row.length).get("message")
+    message = spoken(load(stream, row.offset, row.length)).get("message")
     if not isinstance(message, Mapping):
         return []
     return [parsed.message.hash for parsed in parse_one({"role": "user", "content": message.get("content")})]

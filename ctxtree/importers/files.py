@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import shutil
 import tempfile
 import zipfile
@@ -9,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO, cast
+from typing import Any, BinaryIO, cast
 
 from ctxtree.errors import FormatError
 
@@ -42,8 +43,8 @@ class Source:
             with open_path(self.where) as stream:
                 yield stream
         else:
-            self.where.seek(self.origin)
-            yield self.where
+            with io.BufferedReader(_View(self.where, self.origin)) as view:
+                yield cast(BinaryIO, view)
 
     def members(self) -> tuple[str, ...]:
         """The names in a zip archive, sorted; none if it is no archive."""
@@ -59,6 +60,36 @@ class Source:
 
     def within(self, member: str) -> Source:
         return Source(f"{self.name}:{member}", self.where, member)
+
+
+class _View(io.RawIOBase):
+    """A stream read at a place of its own, so that several readers of it do not disturb each other."""
+
+    def __init__(self, stream: BinaryIO, place: int) -> None:
+        self.stream = stream
+        self.place = place
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
+        if whence == io.SEEK_CUR:
+            offset, whence = self.place + offset, io.SEEK_SET
+        self.place = self.stream.seek(offset, whence)
+        return self.place
+
+    def tell(self) -> int:
+        return self.place
+
+    def readinto(self, buffer: Any) -> int:
+        self.stream.seek(self.place)
+        raw = self.stream.read(len(buffer))
+        buffer[: len(raw)] = raw
+        self.place += len(raw)
+        return len(raw)
 
 
 def open_path(path: Path) -> BinaryIO:

@@ -46,6 +46,8 @@ def said_by(raw: Raw, name: str) -> tuple[Parsed, ...]:
         return (replace(base, message=Message(role="user", parts=parts), fields=fields),)
     listed = raw.get("toolCalls")
     calls = [call for call in listed if isinstance(call, Mapping)] if isinstance(listed, list) else []
+    if calls and parts == (Text(text=""),):
+        parts = ()
     made = [_call(call, f"{name}.{number}") for number, call in enumerate(calls, 1)]
     spoken = Message(role="assistant", parts=(*_thoughts(raw.get("thoughts")), *parts, *made))
     first = replace(base, message=spoken, fields={**(base.fields or {}), **_beside_calls(calls)})

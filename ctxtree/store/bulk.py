@@ -64,7 +64,7 @@ def insert_nodes(connection: Connection, codec: Codec, tree: int, batch: Sequenc
     further: list[dict[str, int]] = []
     apart: dict[bytes, str] = {}
     for number, node in enumerate(fresh.values(), seq):
-        held = above(places, node)
+        held = _above(places, node)
         data, strings = packed[node.id]
         mark = marks[node.id]
         same = next((held for held, other in holders[mark] if content.says_same(codec, other, data)), None)
@@ -84,10 +84,15 @@ def insert_nodes(connection: Connection, codec: Codec, tree: int, batch: Sequenc
     return len(rows)
 
 
-def above(places: Places, node: Node) -> list[tuple[int, int]]:
+def _above(places: Places, node: Node) -> list[tuple[int, int]]:
     """Number and depth of each parent, once the id is found right."""
     if node_id(node.message.hash, node.parents, node.attempt) != node.id:
         raise StoreError(f"node {node.id[:64]!r} does not have the id that its content gives")
+    return placed_parents(places, node)
+
+
+def placed_parents(places: Places, node: Node) -> list[tuple[int, int]]:
+    """Number and depth of each parent. Raises NotFound for one that is not there."""
     for parent in node.parents:
         if parent not in places:
             raise NotFound(

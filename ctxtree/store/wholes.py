@@ -286,7 +286,7 @@ def _bury(connection: Connection, tree: int, node: Node, tomb: str, seq: int) ->
     places = reading.find_many(connection, tree, {node.id, *node.parents})
     if node.id in places:
         return 0
-    above = bulk.above(places, node)
+    above = bulk.placed_parents(places, node)
     parent, depth = above[0] if above else (None, -1)
     connection.execute(insert(nodes), node_row(tree, node, seq, parent, depth + 1, None, None, erased(raw)))
     further = parent_rows(seq, [other for other, _ in above[1:]])

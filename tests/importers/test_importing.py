@@ -13,6 +13,7 @@ import pytest
 
 import ctxtree
 from ctxtree import FormatError, Store
+from ctxtree.importers import read
 from ctxtree.importing import BATCH_NODES, import_file
 
 MEGABYTE = 1_000_000
@@ -88,3 +89,33 @@ def test_a_stream_is_read_from_where_it_stands(tmp_path: Path, store: Store) -> 
         report = store.import_file(stream, name="streamed")
     assert report.added == 4
     assert store.import_file(io.BytesIO(path.read_bytes()), name="streamed").added == 0
+
+
+def test_a_log_that_has_grown_takes_its_branch_along(tmp_path: Path, store: Store) -> None:
+    path = log(tmp_path / "log.jsonl", linked, 4, "words")
+    store.import_file(path, name="log")
+    log(path, linked, 7, "words")
+    report = store.import_file(path, name="log")
+    assert (report.added, report.conversations[0].branches) == (3, 1)
+    assert len(store.tree("log").path()) == 7
+    log(path, linked, 4, "words")
+    assert store.import_file(path, name="log").conversations[0].branches == 1
+    assert len(store.tree("log").path()) == 7
+
+
+def test_a_branch_that_was_moved_since_stays_when_the_log_has_grown(tmp_path: Path, store: Store) -> None:
+    path = log(tmp_path / "log.jsonl", linked, 4, "words")
+    store.import_file(path, name="log")
+    mine = store.tree("log").user("said here")
+    log(path, linked, 7, "words")
+    store.import_file(path, name="log")
+    assert store.tree("log").head == mine
+    assert len(store.tree("log").path("main.2")) == 7
+
+
+def test_one_stream_may_be_read_at_several_places(tmp_path: Path) -> None:
+    path = log(tmp_path / "log.jsonl", linked, 40, "words")
+    whole = [draft.source for one in read(path) for draft in one.drafts]
+    stream = io.BytesIO(b"before" + path.read_bytes())
+    stream.seek(6)
+    assert [draft.source for one in read(stream) for draft in one.drafts] == whole
