@@ -10,7 +10,7 @@ from __future__ import annotations
 import base64
 import json
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, BinaryIO
 
@@ -76,6 +76,50 @@ def as_text(database: Any, row: Any) -> Iterator[str]:
             before = ",\n"
         yield "]"
     yield "}\n"
+
+
+def masked(held: Record, message: Callable[[Message], Message], value: Callable[[Any], Any]) -> Record:
+    """A whole tree with its words changed: a sound tree of its own, with the ids that follow.
+
+    `message` changes what was said, `value` any other JSON data. What quotes words in other forms
+    (summaries, epochs, turns) and callers' keys are left out.
+    """
+    ids: dict[Any, str | None] = {None: None}
+    nodes: list[Record] = []
+    for record in held["nodes"]:
+        made = _renewed(
+            record, [str(ids[parent]) for parent in record["parents"]], message, set(ids.values())
+        )
+        ids[record["id"]] = made["id"]
+        nodes.append(made)
+    lists: dict[str, list[Record]] = {name: [] for name in LISTS} | {"nodes": nodes}
+    for name in ("marks", "branches", "moves", "facts", "usage"):
+        links = ("node", "head", "fork", "old", "new")
+        for record in held[name]:
+            fields = {key: ids.get(one) if key in links else one for key, one in record.items()}
+            lists[name].append({key: one if key in links else value(one) for key, one in fields.items()})
+    return {key: value(one) for key, one in held.items() if key not in LISTS} | lists
+
+
+def _renewed(
+    record: Record, parents: list[str], message: Callable[[Message], Message], taken: set[str | None]
+) -> Record:
+    """A node of the file with changed words; siblings that differed only in these are numbered anew."""
+    said: Record = {"role": record.get("role"), "erased": record.get("erased")}
+    digest = record.get("erased")
+    if digest is None:
+        changed = message(Message.model_validate(record["message"]))
+        said, digest = {"message": lean(changed)}, changed.hash
+    attempt = record["attempt"]
+    while (identity := node_id(digest, tuple(parents), attempt)) in taken:
+        attempt += 1
+    return {
+        "id": identity,
+        "parents": parents,
+        "attempt": attempt,
+        **said,
+        "created_at": record["created_at"],
+    }
 
 
 def _node_out(node: Node, tomb: str | None) -> Record:

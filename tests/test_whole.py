@@ -14,7 +14,7 @@ import pytest
 import ctxtree
 from ctxtree import FormatError, Store, ToolCall, whole
 from ctxtree.importers import read
-from ctxtree.model import Message
+from ctxtree.model import Message, lean
 from tests.importers.logs import FIXTURES
 
 FILE = FIXTURES / "ctxtree.json"
@@ -205,3 +205,30 @@ def test_a_tree_of_many_nodes_is_written_and_read_in_pieces(tmp_path: Path) -> N
         store.import_file(io.BytesIO(raw.encode()), progress=lambda _name, count: steps.append(count))
         assert text(store, "long") == raw
     assert steps[:2] == [1_000, 2_000]
+
+
+def test_a_masked_tree_is_a_sound_tree_without_the_words() -> None:
+    def hide(value: Any) -> Any:
+        return json.loads(json.dumps(value).replace("oak", "***"))
+
+    held = json.loads(FILE.read_text(encoding="utf-8"))
+    made = whole.masked(held, lambda message: Message.model_validate(hide(lean(message))), hide)
+    raw = json.dumps(made)
+    assert "oak" not in raw
+    assert (len(made["nodes"]), len(made["marks"]), made["turns"]) == (10, len(held["marks"]), [])
+    jsonschema.validate(made, SCHEMA)
+    with ctxtree.connect(":memory:") as store:
+        report = store.import_file(io.BytesIO(raw.encode()), strict=True)
+        assert (report.added, report.skipped) == (10, 0)
+        assert [problem.code for problem in store.verify()] == ["erased"]
+        assert store.tree("***").path()[1].text == "Plan the garden. Never cut the ***."
+
+
+def test_siblings_that_a_mask_makes_equal_stay_apart() -> None:
+    with ctxtree.connect(":memory:") as store:
+        tree = store.tree("t")
+        first = tree.user("one")
+        tree.edit(first, "two")
+        held = tree.export("ctxtree")
+    made = whole.masked(held, lambda message: Message.of(message.role, "*"), lambda value: value)
+    assert [node["attempt"] for node in made["nodes"]] == [0, 1]
