@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ctxtree import whole
 from ctxtree.errors import NotFound
+from ctxtree.exporters import EXPORTERS, Exporter, tale
 from ctxtree.model import Media, Message, Node, Opaque, Reasoning, Text, ToolCall, ToolResult
 from ctxtree.render import plain
 from ctxtree.tree import brief_call
@@ -16,7 +17,7 @@ from ctxtree.tree import brief_call
 if TYPE_CHECKING:
     from ctxtree.handle import Tree
 
-FORMATS = ("openai.chat", "anthropic", "ctxtree", "markdown", "html", "mermaid", "dot")
+FORMATS = ("openai.chat", "anthropic", "ctxtree", "markdown", "html", "mermaid", "dot", *EXPORTERS)
 
 
 def export(tree: Tree, form: str, at: str | Node | None) -> Any:
@@ -33,7 +34,20 @@ def export(tree: Tree, form: str, at: str | Node | None) -> Any:
         return whole.as_data(tree._database, tree._database.tree(tree.name))
     if form in ("mermaid", "dot"):
         return drawing(tree, form)
+    if form in EXPORTERS:
+        return _told(tree, EXPORTERS[form], at)
     raise NotFound(f"no export format {form!r}; there are {', '.join(FORMATS)}")
+
+
+def _told(tree: Tree, exporter: Exporter, at: str | Node | None) -> Any:
+    """A path, or a tree with `at` as its active leaf, in another program's format."""
+    path = tree.path(at)
+    whole_tree = exporter.whole and at is None
+    nodes = tree._database.all_nodes(tree._history.tree) if whole_tree else path
+    marks: dict[str, dict[str, Any]] = {}
+    for mark in tree._database.marks(tree._history.tree):
+        marks.setdefault(mark.node, {})[mark.name] = mark.value
+    return exporter.write(tale(tree.name, nodes, marks, path))
 
 
 def markdown(path: Sequence[Node]) -> str:
