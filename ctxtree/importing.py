@@ -18,6 +18,7 @@ from typing import Any, BinaryIO, cast
 from ctxtree import whole
 from ctxtree.errors import NotFound
 from ctxtree.importers import Conversation, Draft, detect, read
+from ctxtree.importers.base import Issue
 from ctxtree.importers.files import sourced
 from ctxtree.model import Mark, Message, Node, Text, ToolResult
 from ctxtree.naming import next_name
@@ -65,12 +66,14 @@ def _restored(
             _exhaust(read(path, "ctxtree", strict))
         with source.open() as stream:
             made = whole.restore(database, stream, source.name, name, strict, BATCH_NODES, progress)
-    issues = tuple(
-        Signal(code="bad_record" if line else "truncated_line", message=f"line {line}: {what}; left out")
+    found = tuple(
+        Issue("bad_record" if line else "truncated_line", line, 0, source.name, what, "left out")
         for line, what in made.wrong
     )
     count = len(database.branches(made.tree))
-    one = Imported(made.name, None, len(made.seen), made.added, count, len(made.wrong), issues)
+    one = Imported(
+        made.name, None, len(made.seen), made.added, count, len(made.wrong), _signals(found), found
+    )
     return ImportReport(source.name, "ctxtree", (one,))
 
 
@@ -152,11 +155,24 @@ def _into(database: Any, name: str, conversation: Conversation, progress: Progre
     leaves = [leaf.hex() for leaf in known.leaves]
     head = known.node(conversation.head) or (leaves[-1] if leaves else None)
     branches = _branches(database, row.id, head, leaves)
-    issues = tuple(
-        Signal(code=issue.code, message=f"line {issue.line}: {issue.message}; {issue.action}")
-        for issue in conversation.issues
+    found = tuple(conversation.issues)
+    return Imported(
+        name,
+        conversation.title,
+        len(known.ids),
+        added,
+        branches,
+        conversation.skipped,
+        _signals(found),
+        found,
     )
-    return Imported(name, conversation.title, len(known.ids), added, branches, conversation.skipped, issues)
+
+
+def _signals(found: Sequence[Issue]) -> tuple[Signal, ...]:
+    return tuple(
+        Signal(code=issue.code, message=f"line {issue.line}: {issue.message}; {issue.action}")
+        for issue in found
+    )
 
 
 def _batches(drafts: Iterator[Draft]) -> Iterator[list[Draft]]:

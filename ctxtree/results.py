@@ -74,7 +74,10 @@ class Turn:
 
 @dataclass(frozen=True, slots=True)
 class Imported:
-    """One conversation of a file: the tree that it became, and what was found on the way."""
+    """One conversation of a file: the tree that it became, and what was found on the way.
+
+    `found` are the same issues as `issues`, with line, byte, what and what was done apart from each other.
+    """
 
     tree: str
     title: str | None
@@ -83,6 +86,7 @@ class Imported:
     branches: int
     skipped: int
     issues: tuple[Signal, ...] = ()
+    found: tuple[Any, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

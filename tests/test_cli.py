@@ -169,7 +169,7 @@ def test_doctor_names_the_line_and_exits_3(place: Path, json_: list[str]) -> Non
     result = run("doctor", "small.jsonl", *json_)
     assert result.exit_code == 3
     assert "bad_line" in result.stdout
-    assert "line 2" in result.stdout
+    assert ('"line": 2' if json_ else "line 2 (byte ") in result.stdout
 
 
 def test_doctor_and_verify_of_a_sound_store(talk: None) -> None:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import sys
+
 import typer
 
 from ctxtree.cli import show
 from ctxtree.cli.compiling import AT, JSON
 from ctxtree.cli.opening import imported, store_of, tree_of
+from ctxtree.doctor import examine
 from ctxtree.errors import CtxtreeError
-from ctxtree.importers import CODES, FORMATS
+from ctxtree.importers import FORMATS
 from ctxtree.results import ImportReport
 
 
@@ -48,18 +51,18 @@ def _told(report: ImportReport) -> None:
 
 
 def doctor(context: typer.Context, file: str | None = typer.Argument(None), json: bool = JSON) -> None:
-    """What is wrong in a log, line by line, and what was done about it; without a file, in the store."""
+    """What is wrong in a log and where, what it does to a model, what was done about it; without a file, in the store."""
     if file is None:
         verify(context, json)
         return
-    report = imported(store_of(context.obj, ":memory:"), file)
+    with show.progress(file) as step:
+        found = examine(file if file != "-" else sys.stdin.buffer, progress=step)
     if context.obj.json or json:
-        show.data(report)
+        told = {"path": found.path, "format": found.format, "skipped": found.skipped}
+        show.data({**told, "conversations": found.conversations})
     else:
-        _told(report)
-        for issue in report.issues:
-            show.line(f"{issue.code}: {issue.message} ({CODES.get(issue.code, '')})")
-    if report.skipped:
+        show.line(found.text)
+    if found.skipped:
         raise typer.Exit(3)
 
 

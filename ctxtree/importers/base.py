@@ -35,7 +35,7 @@ CODES: Mapping[str, str] = {
     "dangling_head": "the pointer to the active leaf names no message; the newest leaf is taken",
     "missing_role": "nothing says who speaks; read as the user and the model in turn",
     "unknown_role": "a role that is not known; kept as a hidden note",
-    "orphan_result": "a tool result without a call before it; kept, the call id made up",
+    "orphan_result": "a tool result without a call before it; kept",
     "unknown_type": "records of types that are not known, counted; left out",
     "spliced": "records that are no messages, counted; their children hang on what is before them",
     "repeated": "records that stand in the file more than once, counted; read once",
