@@ -21,6 +21,7 @@ from benchmarks import (
     chinese,
     fuzz,
     grow,
+    imports,
     knapsack,
     once,
     peers,
@@ -32,7 +33,19 @@ from benchmarks import (
 Row = dict[str, Any]
 Rows = list[Row]
 
-SAME = ("who", "set", "watermarks", "log", "budget", "window", "messages", "asked", "not run")
+SAME = (
+    "who",
+    "format",
+    "log MB",
+    "set",
+    "watermarks",
+    "log",
+    "budget",
+    "window",
+    "messages",
+    "asked",
+    "not run",
+)
 """Rows that agree in these are runs of one thing."""
 
 
@@ -51,6 +64,7 @@ def main() -> None:
     parser.add_argument("--messages", type=int, default=10_000, help="how many `once` stores")
     parser.add_argument("--runs", type=int, default=3, help="how often a timed workload is run")
     parser.add_argument("--nodes", type=int, default=1_000_000, help="of the large store, for scale")
+    parser.add_argument("--megabytes", type=int, default=500, help="of the longest log, for imports")
     parser.add_argument("--url", default="", help="an empty PostgreSQL database, for scale; default SQLite")
     options = parser.parse_args()
     try:
@@ -149,6 +163,7 @@ WORK: dict[str, Callable[[argparse.Namespace], Rows]] = {
     "store": lambda options: [store.run() for _ in range(options.runs)],
     "scale": lambda options: [scale.run(options.nodes, max(1, options.nodes // 100), options.url)],
     "deep": lambda options: [scale.deep(url=options.url)],
+    "imports": lambda options: imports.run(options.megabytes),
     "backtrack": lambda _options: backtrack.run(),
     "fuzz": lambda _options: [fuzz.run()],
 }
