@@ -23,6 +23,7 @@ from ctxtree.importers.claude_code_rows import (
     TITLES,
     Row,
     is_generated,
+    passing,
     row_of,
     spoken,
 )
@@ -49,11 +50,13 @@ def fits(sample: Sample) -> bool:
 
 @dataclass(slots=True)
 class _Index:
-    """What the first pass has found."""
+    """What the first pass has found. `passed`: rows that say nothing, and the row that their children hang on."""
 
     rows: dict[str, Row] = field(default_factory=dict)
+    passed: dict[str, str] = field(default_factory=dict)
     again: list[tuple[Row, Row]] = field(default_factory=list)
     spliced: Counter[str] = field(default_factory=Counter)
+    repeated: Counter[str] = field(default_factory=Counter)
     unknown: Counter[str] = field(default_factory=Counter)
     titles: dict[str, str] = field(default_factory=dict)
     meta: dict[str, Any] = field(default_factory=dict)
@@ -73,7 +76,11 @@ def read(source: Source, strict: bool) -> Iterator[Conversation]:
     kept = {name: row for name, row in index.rows.items() if row.kind in ("user", "assistant", "results")}
     if not kept:
         raise FormatError(source.name, 0, f"no message that can be read; {log.skipped} records left out")
-    rows = _joined(list(index.rows.values()), log)
+    late = index.passed
+    rows = [
+        replace(row, parent=late[row.parent]) if row.parent in late else row for row in index.rows.values()
+    ]
+    rows = _joined(rows, log)
     kept = {row.id: row for row in rows if row.id in kept}
     parents = resolve(rows, log)
     above = splice(parents, parents, kept)
@@ -81,15 +88,19 @@ def read(source: Source, strict: bool) -> Iterator[Conversation]:
     made = turns(list(kept.values()), above)
     log.tally("spliced", "records that are no messages", "left out", index.spliced)
     log.tally("unknown_type", "records of unknown types", "left out", index.unknown)
-    session = index.meta.get("sessionId")
+    session, title, meta = index.meta.get("sessionId"), index.title, index.meta
+    notes = _annotations(rows, above, made)
+    # what only linking needed is let go before the rows are read again
+    del index, kept, rows, parents, above, late
+    made.ends.clear()
     yield Conversation(
         name=session if isinstance(session, str) and session else source.stem,
-        title=index.title,
+        title=title,
         source=source.name,
-        drafts=_drafts(source, made, _annotations(rows, above, made), index.meta),
+        drafts=_drafts(source, made, notes, meta),
         head=_head(made),
         log=log,
-        meta=index.meta,
+        meta=meta,
     )
 
 
@@ -97,12 +108,19 @@ def _index(stream: BinaryIO, log: Log) -> _Index:
     index = _Index()
     for record in records(stream, log, RECOVER):
         _note(record, index)
+        if _passes(record, index):
+            continue
         row = row_of(record, index.last)
         if row is None:
             _leave(record, index, log)
             continue
+        row = _linked(row, index)
         if row.id in index.rows:
             index.again.append((index.rows[row.id], row))
+            continue
+        if row.id in index.passed:
+            what = f"{row.id} stands in an earlier line with other content"
+            log.add("duplicate_id", what, "the first holds", row.line, row.offset, skipped=1)
             continue
         if row.id.startswith("line:"):
             log.add("missing_id", "a message without uuid", f"named {row.id}", row.line, row.offset)
@@ -112,6 +130,33 @@ def _index(stream: BinaryIO, log: Log) -> _Index:
         index.rows[row.id] = row
         index.last = row.id
     return index
+
+
+def _passes(record: Record, index: _Index) -> bool:
+    """True for a row of which only its place between two others need be known, and is: its parent came before."""
+    found = passing(record.data)
+    if found is None or found[0] in index.rows:
+        return False
+    name, parent = found
+    if name in index.passed:
+        index.repeated["progress"] += 1
+        return True
+    target = index.passed.get(parent) or (index.rows[parent].id if parent in index.rows else None)
+    if target is None:
+        return False
+    index.passed[name] = target
+    index.spliced["progress"] += 1
+    return True
+
+
+def _linked(row: Row, index: _Index) -> Row:
+    """The row with its parent as it is known already: one string for each id, and none that is passed over."""
+    if row.parent is None:
+        return row
+    known = index.passed.get(row.parent)
+    if known is None and row.parent in index.rows:
+        known = index.rows[row.parent].id
+    return row if known is None or known is row.parent else replace(row, parent=known)
 
 
 def _note(record: Record, index: _Index) -> None:
@@ -138,7 +183,7 @@ def _leave(record: Record, index: _Index, log: Log) -> None:
 
 def _compare(index: _Index, stream: BinaryIO, log: Log) -> None:
     """Rows with an id that is taken: repeats are counted, differing ones reported. The first holds."""
-    repeated: Counter[str] = Counter()
+    repeated = index.repeated
     for first, second in index.again:
         if _said(stream, first) == _said(stream, second):
             repeated[second.kind] += 1
@@ -215,7 +260,7 @@ def _head(made: Turns) -> str | None:
 def _annotations(rows: Sequence[Row], above: Mapping[str, str | None], made: Turns) -> dict[str, list[Row]]:
     """The compactions and attachments that stand after each unit; attachments before all go to the first."""
     found: dict[str, list[Row]] = {}
-    first = made.ordered[0]
+    first = next(iter(made.units))
     for row in rows:
         name = above[row.id]
         if row.kind in ("compaction", "attachment") and name is not None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from ctxtree.importers.lines import Record
+from ctxtree.importers.moments import moment
 
 Kind = Literal["assistant", "user", "results", "splice", "compaction", "attachment"]
 
@@ -46,7 +47,7 @@ class Row:
     line: int
     offset: int
     length: int
-    at: str
+    at: float
     lane: str
     kind: Kind
     message_id: str | None = None
@@ -76,7 +77,7 @@ def row_of(record: Record, before: str | None) -> Row | None:
         line=record.line,
         offset=record.offset,
         length=record.length,
-        at=str(data.get("timestamp") or ""),
+        at=_at(data.get("timestamp")),
         lane=_lane(data),
         kind=kind,
         message_id=_message_id(data) if kind == "assistant" else None,
@@ -84,6 +85,20 @@ def row_of(record: Record, before: str | None) -> Row | None:
         words=not results or len(results) < len(blocks),
         hidden=bool(data.get("isMeta")) and kind == "user",
     )
+
+
+def _at(stamp: Any) -> float:
+    """Seconds since 1970, for the order of siblings; 0 for what is no time."""
+    found = moment(stamp)
+    return found.timestamp() if found else 0.0
+
+
+def passing(data: Mapping[str, Any]) -> tuple[str, str] | None:
+    """Id and parent of a row that says nothing and that messages hang on all the same: most rows of a long log."""
+    name, parent = data.get("uuid"), data.get("parentUuid")
+    if data.get("type") != "progress" or "message" in data or not _is_id(name) or not _is_id(parent):
+        return None
+    return (str(name), str(parent)) if name != parent else None
 
 
 def spoken(data: dict[str, Any]) -> dict[str, Any]:

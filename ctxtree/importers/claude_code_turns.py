@@ -28,7 +28,7 @@ class Unit:
         return self.rows[0].lane
 
     @property
-    def rank(self) -> tuple[str, str]:
+    def rank(self) -> tuple[float, str]:
         """Equal siblings are told apart by time, then by id."""
         return self.rows[0].at, self.id
 
@@ -53,14 +53,13 @@ class _Answer:
     rows: list[Row]
     above: str | None
     results: list[Row] = field(default_factory=list)
-    answered: set[str] = field(default_factory=set)
+    answered: tuple[str, ...] = ()
 
 
 def turns(rows: Sequence[Row], above: Mapping[str, str | None]) -> Turns:
     """The units of the message rows. `above` gives for each the message row that it hangs on."""
     by_id = {row.id: row for row in rows}
-    place = {row.id: index for index, row in enumerate(rows)}
-    answers = _answers(rows, above, by_id, place)
+    answers = _answers(rows, above, by_id)
     for row in rows:
         if row.kind == "results":
             _chain(row, above, by_id, answers)
@@ -68,12 +67,12 @@ def turns(rows: Sequence[Row], above: Mapping[str, str | None]) -> Turns:
 
 
 def _answers(
-    rows: Sequence[Row], above: Mapping[str, str | None], by_id: Mapping[str, Row], place: Mapping[str, int]
+    rows: Sequence[Row], above: Mapping[str, str | None], by_id: Mapping[str, Row]
 ) -> dict[str, _Answer]:
     """The answer that each assistant row belongs to. Rows join by message id where they hang together."""
     found: dict[str, _Answer] = {}
     newest: dict[tuple[str, str], _Answer] = {}
-    for name in in_order([row.id for row in rows], above, key=place.__getitem__):
+    for name in in_order([row.id for row in rows], above, key=lambda name: by_id[name].offset):
         row = by_id[name]
         if row.kind != "assistant":
             continue
@@ -90,7 +89,7 @@ def _answers(
         joined.rows.append(row)
         found[name] = joined
     for answer in newest.values():
-        answer.rows.sort(key=lambda row: place[row.id])
+        answer.rows.sort(key=lambda row: row.offset)
     return found
 
 
@@ -108,9 +107,9 @@ def _chain(
     """Put a result row in line below its answer, unless it answers a call a second time: that is a fork."""
     before = _before_results(above[row.id], above, by_id)
     answer = answers.get(before) if before else None
-    if answer is None or answer.answered.intersection(row.answers):
+    if answer is None or not set(answer.answered).isdisjoint(row.answers):
         return
-    answer.answered.update(row.answers)
+    answer.answered += row.answers
     answer.results.append(row)
 
 

@@ -6,7 +6,6 @@ of a set or on hashes: ties fall by place in the file.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Literal, Protocol
 
@@ -36,7 +35,7 @@ def resolve(
     A parent that is missing becomes the row before in the same lane (`previous`) or none (`root`).
     A circle is cut above a repaired row if it has one, else above its earliest; that has no parent then.
     """
-    known = {row.id for row in rows}
+    known: set[str] | None = None
     parents: dict[str, str | None] = {}
     last: dict[str, str] = {}
     repaired: set[str] = set()
@@ -45,7 +44,10 @@ def resolve(
         if parent == row.id:
             log.add("self_parent", f"{row.id} is its own parent", "made a root", row.line, row.offset)
             parent = None
-        elif parent is not None and parent not in known:
+        elif parent is not None and parent not in parents:
+            # it comes later, or never: only then is it worth knowing all ids
+            known = {row.id for row in rows} if known is None else known
+        if parent is not None and known is not None and parent not in known:
             before = last.get(row.lane) if repair == "previous" else None
             action = f"attached to {before}" if before else "made a root"
             log.add("dangling_parent", f"{row.id} names parent {parent}", action, row.line, row.offset)
@@ -53,7 +55,8 @@ def resolve(
             parent = before
         parents[row.id] = parent
         last[row.lane] = row.id
-    cut_circles(rows, parents, repaired, log)
+    if known is not None:
+        cut_circles(rows, parents, repaired, log)
     return parents
 
 
@@ -127,10 +130,13 @@ def _elder_siblings(
     names: Sequence[str], parents: Mapping[str, str | None], key: Callable[[str], Any]
 ) -> dict[str, str]:
     """For each sibling but the first of its parent's the one that comes right before it."""
-    sizes = Counter(parents[name] for name in names)
+    seen: set[str | None] = set()
+    several: set[str | None] = set()
+    for name in names:
+        (several if parents[name] in seen else seen).add(parents[name])
     groups: dict[str | None, list[str]] = {}
     for name in names:
-        if sizes[parents[name]] > 1:
+        if parents[name] in several:
             groups.setdefault(parents[name], []).append(name)
     before: dict[str, str] = {}
     for group in groups.values():
