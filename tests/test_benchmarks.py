@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks import cache, fuzz, grow, knapsack, once, peers, scale, store
+from benchmarks import cache, fuzz, grow, imports, knapsack, once, peers, scale, store
 from benchmarks.__main__ import _against, spread, table
 from benchmarks.work import conversation
 
@@ -142,3 +142,13 @@ def test_a_large_store_is_whole_and_a_fork_in_it_copies_nothing() -> None:
     assert large["bytes a node"] > 0
     forked = scale.deep(nodes=300, forks=20)
     assert forked["bytes, tip"] + forked["bytes, middle"] < 2_000
+
+
+def test_long_logs_are_made_without_defects_and_their_import_is_measured(tmp_path: Path) -> None:
+    for number, make in enumerate((imports.session, imports.export)):
+        make(tmp_path / f"log{number}", 300_000)
+        row = imports._apart(tmp_path / f"log{number}", tmp_path / f"store{number}.db")
+        assert row["messages added"] > 50
+        assert row["branches"] > 1 or number == 0
+        assert row["peak MB"] >= row["of it before"] > 10
+        assert (row["second: added"], row["progress"] > 0) == (0, True)
