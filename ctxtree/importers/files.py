@@ -43,7 +43,7 @@ class Source:
             with open_path(self.where) as stream:
                 yield stream
         else:
-            with io.BufferedReader(_View(self.where, self.origin)) as view:
+            with io.BufferedReader(_View(self.where, self.origin), 1 << 16) as view:
                 yield cast(BinaryIO, view)
 
     def members(self) -> tuple[str, ...]:

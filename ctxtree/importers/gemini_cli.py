@@ -3,14 +3,15 @@
 In the lines a message is said again, whole, whenever something of it changes: the last one holds, at the
 first one's place. `$rewindTo` goes back to before the message that it names, or to the beginning if that is
 unknown, as the program does; what was there stays as a branch. `$set` with messages replaces the whole
-list, after a compression for example: what it repeats is known, the rest goes on from there.
+list, after a compression for example: what it repeats is known, the rest goes on from there, and the end
+of what was replaced is annotated.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ctxtree.errors import FormatError
@@ -53,6 +54,7 @@ class _Index:
     path: dict[str, str] = field(default_factory=dict)
     meta: dict[str, Any] = field(default_factory=dict)
     left: Counter[str] = field(default_factory=Counter)
+    notes: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
 
 
 def read(source: Source, strict: bool) -> Iterator[Conversation]:
@@ -133,6 +135,9 @@ def _replace(messages: list[Any], record: Record, index: _Index, log: Log) -> No
     same = 0
     while same < min(len(ids), len(before)) and before[same][0] == ids[same]:
         same += 1
+    if same < len(before):
+        note = {"kind": "replaced", "line": record.line, "kept": same, "by": len(ids) - same}
+        index.notes.setdefault(before[-1][1], []).append(note)
     index.path = dict(before[:same])
     for inner, raw in enumerate(messages):
         if not isinstance(raw, Mapping):
@@ -178,8 +183,12 @@ def _drafts(source: Source, index: _Index, log: Log) -> Iterator[Draft]:
                 own = name if number == 1 else f"{name}.{number}"
                 if parsed.fault:
                     log.add(parsed.fault, f"message {name}", "kept as a hidden note", row.line, row.offset)
-                yield as_draft(own, parent, parsed, row.line)
+                draft = as_draft(own, parent, parsed, row.line)
                 parent = own
+                notes = (
+                    tuple(("annotation", note) for note in index.notes.get(name, ())) if number == 1 else ()
+                )
+                yield replace(draft, marks=(*draft.marks, *notes)) if notes else draft
             ends[name] = parent or name
 
 

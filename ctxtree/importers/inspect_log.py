@@ -19,6 +19,7 @@ from ctxtree.importers.inspect_messages import parsed_of, resolved
 from ctxtree.importers.sections import sections
 from ctxtree.importers.weave import Said, Weave
 from ctxtree.importers.wire.parts import string
+from ctxtree.model import clean
 
 SAMPLE = "samples/"
 
@@ -75,7 +76,7 @@ def _samples(source: Source, log: Log) -> Iterator[tuple[int, str, Any]]:
         try:
             for name, line, value in sections(stream):
                 if name == "samples":
-                    yield line, task, value
+                    yield line, task, clean(value)[0]
                 elif name == "eval":
                     task = _task({"eval": value})
                 else:
@@ -89,7 +90,7 @@ def _samples(source: Source, log: Log) -> Iterator[tuple[int, str, Any]]:
 def _json(source: Source, log: Log) -> Any:
     with source.open() as stream:
         try:
-            return json.load(stream)
+            return clean(json.load(stream))[0]
         except (ValueError, RecursionError):
             log.add("bad_line", f"{source.name} is no JSON that can be read", "left out", 1, skipped=1)
             return None
@@ -118,15 +119,17 @@ def _sample(source: Source, data: Mapping[str, Any], task: str, line: int, log: 
 def _paths(data: Mapping[str, Any]) -> Iterator[list[Any]]:
     """The paths of a sample, in the order of time: of each model event its request and answer; then the end."""
     held = data.get("events_data")
-    pool = held.get("messages") if isinstance(held, Mapping) else None
+    pooled = held.get("messages") if isinstance(held, Mapping) else None
+    pool: list[Any] = pooled if isinstance(pooled, list) else []
     events = data.get("events")
     for event in events if isinstance(events, list) else ():
         if not isinstance(event, Mapping) or event.get("event") != "model":
             continue
         asked = event.get("input")
         path = list(asked) if isinstance(asked, list) else []
-        for run in event.get("input_refs") or () if isinstance(pool, list) else ():
-            if isinstance(run, list) and len(run) == 2 and isinstance(pool, list):
+        refs = event.get("input_refs")
+        for run in refs if isinstance(refs, list) else ():
+            if isinstance(run, list) and len(run) == 2 and all(isinstance(end, int) for end in run):
                 path += pool[run[0] : run[1]]
         output = event.get("output")
         choices = output.get("choices") if isinstance(output, Mapping) else None
@@ -168,7 +171,8 @@ def _usage(data: Mapping[str, Any]) -> dict[str, Any]:
         output = event.get("output") if isinstance(event, Mapping) and event.get("event") == "model" else None
         if not isinstance(output, Mapping) or not isinstance(output.get("usage"), Mapping):
             continue
-        for choice in output.get("choices") or ():
+        choices = output.get("choices")
+        for choice in choices if isinstance(choices, list) else ():
             message = choice.get("message") if isinstance(choice, Mapping) else None
             if isinstance(message, Mapping) and string(message.get("id")):
                 found[message["id"]] = without(output["usage"], ())

@@ -21,6 +21,7 @@ from ctxtree.importers.lists import Shape, objects, read_lists
 from ctxtree.importers.moments import moment
 from ctxtree.importers.weave import Said, Weave
 from ctxtree.importers.wire.parsed import Parsed
+from ctxtree.importers.wire.parts import string
 
 
 def fits(sample: Sample) -> bool:
@@ -63,7 +64,7 @@ def _parsed(items: Iterable[Raw], removed: Mapping[Any, int]) -> Iterator[tuple[
         kind, held = unwrapped(item)
         if kind != "remove":
             parsed = parsed_of(kind, held)
-            gone = max(removed.get(held.get("id") or "", 0), removed.get(None, 0))
+            gone = max(removed.get(string(held.get("id")) or "", 0), removed.get(None, 0))
             yield index, _hidden(parsed) if index < gone else parsed
 
 
@@ -73,7 +74,8 @@ def _removed(items: Iterable[Raw]) -> dict[Any, int]:
     for index, item in enumerate(items):
         kind, held = unwrapped(item)
         if kind == "remove":
-            found[None if held.get("id") == REMOVE_ALL else held.get("id")] = index
+            name = string(held.get("id"))
+            found[None if name == REMOVE_ALL else name or ""] = index
     return found
 
 
@@ -154,7 +156,7 @@ def _state(record: Record) -> _State:
     )
     return _State(
         record.line, record.offset, record.length, at.timestamp() if at else 0.0,
-        own.get("thread_id"), own.get("checkpoint_id"), above.get("checkpoint_id"),
+        string(own.get("thread_id")), string(own.get("checkpoint_id")), string(above.get("checkpoint_id")),
     )  # fmt: skip
 
 

@@ -52,6 +52,7 @@ def holds_tree(record: Any) -> bool:
     chat, held = record.get("chat"), record.get("messages")
     return (
         bool(FOREIGN & record.keys())
+        or {"uuid", "project", "messages"} <= record.keys()  # a design chat of claude.ai
         or (isinstance(chat, Mapping) and "history" in chat)
         or (isinstance(held, list) and any(isinstance(one, Mapping) and FOREIGN & one.keys() for one in held))
     )

@@ -105,7 +105,7 @@ def _row(record: Record, raw: Mapping[str, Any], name: str) -> Linked:
     root = raw.get("type") == "root"
     return Linked(
         name, string(raw.get("parent")), record.line, record.offset, record.length,
-        at.timestamp() if at else 0.0, 0 if root else 1, raw.get("role") in ROLES,
+        at.timestamp() if at else 0.0, 0 if root else 1, str(raw.get("role")) in ROLES,
     )  # fmt: skip
 
 

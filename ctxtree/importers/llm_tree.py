@@ -101,9 +101,18 @@ def _billed(turn: sqlite3.Row | None) -> tuple[tuple[str, Any], ...]:
 
 def _parts(database: sqlite3.Connection, message: str) -> Iterator[Part]:
     for row in database.execute("select * from parts where message_hash = ? order by position", (message,)):
-        payload = json.loads(row["payload"]) if row["payload"] else {}
+        payload = _payload(row["payload"])
         words = row["text"] if row["text"] is not None else _words(database, payload)
         yield _part(database, row["type"], clean(words)[0], payload)
+
+
+def _payload(text: Any) -> Mapping[str, Any]:
+    """The structure of a part; one that is no JSON object holds nothing but the text itself."""
+    try:
+        held = json.loads(text) if text else {}
+    except (ValueError, TypeError, RecursionError):
+        held = None
+    return clean(held)[0] if isinstance(held, dict) else {"text": str(text)}
 
 
 def _words(database: sqlite3.Connection, payload: Mapping[str, Any]) -> str:
@@ -113,12 +122,12 @@ def _words(database: sqlite3.Connection, payload: Mapping[str, Any]) -> str:
         return string(payload.get("text")) or ""
     found = []
     for piece in pieces:
-        if "fragment" in piece:
+        if isinstance(piece, Mapping) and isinstance(piece.get("fragment"), int | str):
             row = database.execute(
                 "select content from fragments where id = ?", (piece["fragment"],)
             ).fetchone()
-            found.append(row["content"] if row else "")
-        else:
+            found.append(str(row["content"]) if row else "")
+        elif isinstance(piece, Mapping):
             found.append(str(piece.get("literal", "")))
     return "".join(found)
 
@@ -131,7 +140,9 @@ def _part(database: sqlite3.Connection, kind: str, words: str, payload: Mapping[
     if kind == "tool_call":
         call = string(payload.get("tool_call_id")) or ""
         return ToolCall(
-            id=call, name=payload.get("name") or "tool", arguments=arguments_of(payload.get("arguments"))
+            id=call,
+            name=string(payload.get("name")) or "tool",
+            arguments=arguments_of(payload.get("arguments")),
         )
     if kind == "tool_result":
         return ToolResult(
@@ -142,7 +153,7 @@ def _part(database: sqlite3.Connection, kind: str, words: str, payload: Mapping[
         )
     held = payload.get("attachment")
     if kind == "attachment" and isinstance(held, Mapping):
-        row = database.execute("select * from attachments where id = ?", (held.get("id"),)).fetchone()
+        row = database.execute("select * from attachments where id = ?", (str(held.get("id")),)).fetchone()
         if row is not None:
             return attachment(row)
     return Opaque(origin=ORIGIN, kind=kind, data=dict(payload))

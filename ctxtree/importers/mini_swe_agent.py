@@ -38,7 +38,7 @@ def parse(items: Iterable[Mapping[str, Any]]) -> Iterator[tuple[int, Parsed]]:
         told = item.get("extra")
         extra: Mapping[str, Any] = told if isinstance(told, Mapping) else {}
         for parsed in chat.parse_one({key: value for key, value in item.items() if key != "extra"}):
-            yield index, _with(parsed, extra, item.get("role") in ENDING)
+            yield index, _with(parsed, extra, str(item.get("role")) in ENDING)
 
 
 def _with(parsed: Parsed, extra: Mapping[str, Any], ending: bool) -> Parsed:

@@ -22,13 +22,13 @@ _DECODER = json.JSONDecoder(strict=False)
 class _Text:
     """The text of a stream, read on as it is needed and forgotten behind `at`."""
 
-    __slots__ = ("at", "decoder", "ended", "gone", "line", "stream", "text")
+    __slots__ = ("at", "counted", "decoder", "ended", "line", "stream", "text")
 
     def __init__(self, stream: BinaryIO) -> None:
         self.stream = stream
         self.decoder = codecs.getincrementaldecoder("utf-8")("replace")
         self.text = ""
-        self.at = 0
+        self.at = self.counted = 0
         self.line = 1
         self.ended = False
 
@@ -36,13 +36,16 @@ class _Text:
         """Read at least as much again as is held, so that a long element is tried a few times only."""
         raw = self.stream.read(max(CHUNK, len(self.text) - self.at))
         self.ended = not raw
-        self.line += self.text.count("\n", 0, self.at)
+        self.here()
         self.text = self.text[self.at :] + self.decoder.decode(raw, final=self.ended)
-        self.at = 0
+        self.at = self.counted = 0
         return not self.ended
 
     def here(self) -> int:
-        return self.line + self.text.count("\n", 0, self.at)
+        """The number of the line that is being read."""
+        self.line += self.text.count("\n", self.counted, self.at)
+        self.counted = self.at
+        return self.line
 
     def peek(self) -> str:
         """The next character that is no space; empty at the end."""

@@ -56,7 +56,7 @@ def read(source: Source, strict: bool) -> Iterator[Conversation]:
         for number, record in enumerate(records(stream, quiet)):
             if number == 0 and "mes" not in record.data:
                 header = record.data
-            elif "mes" in record.data:
+            elif isinstance(record.data.get("mes"), str):
                 head = f"line:{record.line}"
     if head is None:
         raise FormatError(source.name, 0, f"no message that can be read; {quiet.skipped} records left out")

@@ -94,6 +94,24 @@ def test_real_logs(name: str, form: str) -> None:
     assert detect(LOGS / name) == form
 
 
+@pytest.mark.parametrize(
+    "value",
+    [
+        [{"conversations_memory": "likes tea", "account_uuid": "a"}],
+        [{"uuid": "p", "name": "a project", "docs": [{"uuid": "d", "content": "words"}]}],
+        {
+            "uuid": "d",
+            "title": "t",
+            "project": {"uuid": "p"},
+            "messages": [{"uuid": "m", "role": "user", "content": {}}],
+        },
+    ],
+)
+def test_what_lies_beside_the_conversations_of_an_export_is_none(value: Any) -> None:
+    with pytest.raises(FormatError, match="of a known format"):
+        detect(stream(value, None))
+
+
 @pytest.mark.parametrize("raw", [b"", b"hello\nworld\n", b"\0" * 100, b"[1, 2]", b'{"a": 1}'])
 def test_what_fits_nothing_is_refused(raw: bytes) -> None:
     with pytest.raises(FormatError):

@@ -14,7 +14,7 @@ from ctxtree import FormatError
 from ctxtree.importers import FORMATS, Draft, detect, read
 from ctxtree.importers.base import HARMLESS
 from ctxtree.model import Media, Opaque, Reasoning, Text
-from tests.importers import found
+from tests.importers import found, lines
 from tests.importers.counting import COUNTERS
 from tests.importers.logs import (
     FIXTURES,
@@ -330,3 +330,24 @@ def test_unknown_parts_are_kept_whole() -> None:
     ]
     assert last.data == {"type": "item_reference", "id": "it_1"}
     assert found(next(read(FIXTURES / "responses.json"))) == []
+
+
+def test_a_list_that_gemini_replaced_is_an_abandoned_branch_with_a_note(tmp_path: Path) -> None:
+    def said(name: str, kind: str) -> dict[str, Any]:
+        return {"id": name, "type": kind, "content": f"words of {name}", "timestamp": "2026-03-01T10:00:00Z"}
+
+    rows = [
+        {"sessionId": "s", "projectHash": "h", "startTime": "2026-03-01T10:00:00Z", "messages": []},
+        *(
+            said(name, kind)
+            for name, kind in (("a", "user"), ("b", "gemini"), ("c", "user"), ("d", "gemini"))
+        ),
+        {"$set": {"messages": [said("a", "user"), said("sum", "gemini"), said("d", "gemini")]}},
+        said("e", "user"),
+    ]
+    ((conversation, drafts),) = ((one, list(one.drafts)) for one in read(lines(tmp_path / "s.jsonl", rows)))
+    assert [(draft.source, draft.parent) for draft in drafts] == [
+        ("a", None), ("b", "a"), ("c", "b"), ("d", "c"), ("sum", "a"), ("d@6", "sum"), ("e", "d@6"),
+    ]  # fmt: skip
+    assert marks_of(drafts[3])["annotation"] == {"kind": "replaced", "line": 6, "kept": 1, "by": 2}
+    assert conversation.head == "e"
