@@ -128,56 +128,58 @@ def session(path: Path, size: int) -> None:
                 return
 
 
-def _rows(draw: random.Random) -> Iterator[dict[str, Any]]:
-    number, parent = 0, None
-    trail: list[str] = []
+class _Log:
+    """Rows of a session as the program writes them: each with a new id, linked to the one named."""
 
-    def row(kind: str, content: Any, above: str | None, **more: Any) -> dict[str, Any]:
-        nonlocal number
-        number += 1
-        message = {"role": kind, "content": content, **more.pop("message", {})}
+    def __init__(self, draw: random.Random) -> None:
+        self.draw, self.number = draw, 0
+
+    def row(self, kind: str, content: Any, above: str | None, **beside: Any) -> dict[str, Any]:
+        self.number += 1
         return {
-            "parentUuid": above, "isSidechain": False, "sessionId": "long", "type": kind, "message": message,
-            "uuid": f"{number:08d}-0000-4000-8000-000000000000", "timestamp": f"2026-03-01T10:00:{number % 60:02d}Z", **more,
+            "parentUuid": above, "isSidechain": False, "sessionId": "long", "type": kind,
+            "message": {"role": kind, "content": content, **beside},
+            "uuid": f"{self.number:08d}-0000-4000-8000-000000000000",
+            "timestamp": f"2026-03-01T10:{self.number // 60 % 60:02d}:{self.number % 60:02d}Z",
         }  # fmt: skip
 
-    turn = 0
+    def turn(self, parent: str | None) -> Iterator[dict[str, Any]]:
+        """A request, some calls with what they gave, and an answer."""
+        yield (row := self.row("user", _text(self.draw, 40), parent))
+        above = row["uuid"]
+        for _ in range(self.draw.randint(1, 4)):
+            for row in self.call(above):
+                yield row
+                above = row["uuid"]
+        text = [{"type": "text", "text": _text(self.draw, 120)}]
+        usage = {"input_tokens": self.number, "output_tokens": 9}
+        yield self.row("assistant", text, above, id=f"m{self.number}", usage=usage)
+
+    def call(self, above: str) -> Iterator[dict[str, Any]]:
+        """A call, a hook's progress, and the result below that."""
+        name = f"t{self.number}"
+        use = {"type": "tool_use", "id": name, "name": "Read", "input": {"path": f"src/m{self.number}.py"}}
+        yield (row := self.row("assistant", [use], above, id=f"m{self.number}"))
+        yield {
+            "type": "progress",
+            "uuid": f"p{name}",
+            "parentUuid": row["uuid"],
+            "data": {"hook": "PostToolUse"},
+        }
+        words = _text(self.draw, self.draw.randint(100, 1500))
+        yield self.row("user", [{"type": "tool_result", "tool_use_id": name, "content": words}], f"p{name}")
+
+
+def _rows(draw: random.Random) -> Iterator[dict[str, Any]]:
+    """Turns without end; now and then one goes back to an answer of before."""
+    log = _Log(draw)
+    answers: list[str | None] = [None]
     while True:
-        turn += 1
-        if turn % TURNS_BETWEEN_REWINDS == 0:
-            parent = draw.choice(trail[-100:])
-        said = row("user", _text(draw, 40), parent)
-        yield said
-        trail = [*trail[-200:], said["uuid"]]
-        above = said["uuid"]
-        for call in range(draw.randint(1, 4)):
-            use = {
-                "type": "tool_use",
-                "id": f"t{number}",
-                "name": "Read",
-                "input": {"path": f"src/m{call}.py"},
-            }
-            asked = row("assistant", [use], above, message={"id": f"m{number}"})
-            yield asked
-            yield {
-                "type": "progress",
-                "uuid": f"p{number}",
-                "parentUuid": asked["uuid"],
-                "data": {"hook": "Post"},
-            }
-            held = {
-                "type": "tool_result",
-                "tool_use_id": use["id"],
-                "content": _text(draw, draw.randint(100, 1500)),
-            }
-            told = row("user", [held], f"p{number}")
-            yield told
-            above = told["uuid"]
-        text = [{"type": "text", "text": _text(draw, 120)}]
-        usage = {"input_tokens": number, "output_tokens": 9}
-        spoken = row("assistant", text, above, message={"id": f"m{number}", "usage": usage})
-        yield spoken
-        parent = spoken["uuid"]
+        rewinds = len(answers) % TURNS_BETWEEN_REWINDS == 0
+        row: dict[str, Any] = {}
+        for row in log.turn(draw.choice(answers[-100:]) if rewinds else answers[-1]):
+            yield row
+        answers.append(row["uuid"])
 
 
 def export(path: Path, size: int) -> None:

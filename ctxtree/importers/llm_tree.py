@@ -23,42 +23,43 @@ ORIGIN = "llm"
 def trees(source: Source, database: sqlite3.Connection, strict: bool) -> Iterator[Conversation]:
     """A conversation for each root; a thread's name is a label at its tip. Memory: the ids of all messages."""
     log = Log(source.name, strict)
-    rows = [
-        Linked(row["hash"], row["parent_hash"], number, 0, 0)
-        for number, row in enumerate(
-            database.execute("select hash, parent_hash from messages order by rowid"), 1
-        )
-    ]
+    listed = database.execute("select hash, parent_hash from messages order by rowid")
+    rows = [Linked(row["hash"], row["parent_hash"], number, 0, 0) for number, row in enumerate(listed, 1)]
     parents = resolve(rows, log, repair="root")
     ordered = in_order([row.id for row in rows], parents, key=lambda name: name)
     roots: dict[str, str] = {}
     for name in ordered:
         above = parents[name]
         roots[name] = name if above is None else roots[above]
-    threads = database.execute(
-        "select id, name, tip_message_hash, datetime_utc from threads order by datetime_utc, id"
-    )
-    tips: dict[str, list[sqlite3.Row]] = {}
-    for thread in threads.fetchall():
-        root = roots.get(thread["tip_message_hash"])
-        if root is not None:
-            tips.setdefault(root, []).append(thread)
-        elif thread["tip_message_hash"] is not None:
-            log.add("dangling_head", f"thread {thread['id']} ends in a message that is not there", "left out")
+    threads = _threads(database, roots, log)
     for root, members in _grouped(ordered, roots).items():
-        held = tips.get(root, [])
+        held = threads.get(root, [])
+        named = [(row["name"], row["tip_message_hash"]) for row in held if row["name"]]
         yield Conversation(
             name=held[0]["id"] if held else root,
-            title=next((thread["name"] for thread in held if thread["name"]), None),
+            title=named[0][0] if named else None,
             source=source.name,
             drafts=_drafts(database, members, parents, log),
             head=held[-1]["tip_message_hash"] if held else None,
             log=log,
-            labels=tuple((thread["name"], thread["tip_message_hash"]) for thread in held if thread["name"])
-            if len(held) > 1
-            else (),
+            labels=tuple(named) if len(held) > 1 else (),
         )
         log = Log(source.name, strict)
+
+
+def _threads(
+    database: sqlite3.Connection, roots: Mapping[str, str], log: Log
+) -> dict[str, list[sqlite3.Row]]:
+    """The threads of each tree by its root, oldest first."""
+    rows = database.execute("select * from threads order by datetime_utc, id").fetchall()
+    found: dict[str, list[sqlite3.Row]] = {}
+    for row in rows:
+        root = roots.get(row["tip_message_hash"])
+        if root is not None:
+            found.setdefault(root, []).append(row)
+        elif row["tip_message_hash"] is not None:
+            log.add("dangling_head", f"thread {row['id']} ends in a message that is not there", "left out")
+    return found
 
 
 def _grouped(ordered: list[str], roots: Mapping[str, str]) -> dict[str, list[str]]:
