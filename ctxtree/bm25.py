@@ -89,6 +89,7 @@ class Index:
         self.segments: list[Segment] = []
         self.lengths: list[int] = []
         self._open: dict[int, bytearray] = {}
+        self._codes: dict[str, int] = {}
         for terms in units:
             self.add(terms)
 
@@ -98,10 +99,12 @@ class Index:
     def add(self, terms: Sequence[str]) -> None:
         place = len(self.lengths) % SIZE
         self.lengths.append(len(terms))
-        postings = self._open
+        once = bytes((place, 1))
+        postings, codes = self._open, self._codes
         for term, count in Counter(terms).items():
-            entry = bytes((place, min(count, _MOST)))
-            code = _code(term)
+            entry = once if count == 1 else bytes((place, min(count, _MOST)))
+            if (code := codes.get(term)) is None:
+                code = codes[term] = _code(term)
             if (held := postings.get(code)) is None:
                 postings[code] = bytearray(entry)
             else:
@@ -167,6 +170,7 @@ class Index:
         lengths = array("I", self.lengths[-SIZE:])
         self.segments.append(Segment(array("I", codes), ends, b"".join(held), lengths))
         self._open = {}
+        self._codes = {}
 
 
 def smooth(
@@ -198,12 +202,15 @@ def smooth(
 
 
 def relevance(scores: Mapping[int, float], ideal: float) -> dict[int, float]:
-    """Scores as shares from 0 to 1: of the best one, or of half the ideal where nothing comes near it.
+    """Scores as shares from 0 to 1, best and latest first: of the best one, or of half the ideal where nothing comes near it.
 
     So one common word in ten does not make the least bad unit look relevant.
     """
-    top = max(max(scores.values(), default=0.0), ideal / 2)
-    return {unit: score / top for unit, score in scores.items()} if top > 0 else {}
+    if not scores:
+        return {}
+    best_first = sorted(scores.items(), key=lambda one: (-one[1], -one[0]))
+    top = max(best_first[0][1], ideal / 2)
+    return {unit: score / top for unit, score in best_first} if top > 0 else {}
 
 
 class Sittings:

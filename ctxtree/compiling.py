@@ -242,7 +242,7 @@ def recollect(history: History, branch: str, desk: Desk) -> None:
 
 def sent(made: Compiled, source: Source, ask: Ask) -> Sent:
     """What is kept of a request for the next one to be held against."""
-    report = memory.report_out(made.context.report, source.trail.places)
+    report = memory.report_out(made.context.report, source.trail.places, source.trail.ids)
     head = source.trail.ids[-1] if source.trail.ids else None
     return Sent(Print.of(made.context.payload), head, report, ask.budget.model_dump(mode="json"))
 
