@@ -62,6 +62,10 @@ class Segment:
         return self.postings[2 * self.ends[at - 1] if at else 0 : 2 * self.ends[at]]
 
 
+Hits = dict[int, int]
+"""Units or groups that hold a term, and how often."""
+
+
 class Groups:
     """Units that are read as one: the number of each unit's group (0, 1, 2, …; -1 for none), and their lengths."""
 
@@ -119,41 +123,33 @@ class Index:
         self.segments.append(segment)
         self.lengths += segment.lengths
 
-    def scores(self, query: Iterable[str], groups: Groups | None = None) -> dict[int, float]:
-        """The BM25 score of each unit that holds a term of the query; the others are 0 and left out.
+    def hits(self, query: Iterable[str], groups: Groups | None = None) -> list[Hits]:
+        """For each term of the query the units that hold it, and how often; with `groups` the groups.
 
-        With `groups` the score of each group, its units read as one; only the units that it numbers exist.
+        Only the units that `groups` numbers exist. Cost: the postings of the terms.
         """
-        lengths = self.lengths if groups is None else groups.lengths
-        total = sum(lengths) if groups is None else groups.total
-        mean = max(total / max(len(lengths), 1), 1.0)
-        least, step = K1 * (1 - B), K1 * B / mean
-        found: dict[int, float] = {}
-        for held in self._hits(query, groups):
-            gain = _idf(len(lengths), len(held)) * (K1 + 1)
-            for unit, count in held.items():
-                score = gain * count / (count + least + step * lengths[unit])
-                found[unit] = found.get(unit, 0.0) + score
-        return found
-
-    def ideal(self, query: Iterable[str], groups: Groups | None = None) -> float:
-        """What a unit of middling length scores that holds every term of the query once."""
-        size = len(self if groups is None else groups.lengths)
-        return sum(_idf(size, len(held)) for held in self._hits(query, groups)) if size else 0.0
-
-    def _hits(self, query: Iterable[str], groups: Groups | None) -> Iterator[dict[int, int]]:
-        """For each term the units, or groups, that hold it, and how often."""
-        numbers = range(len(self)) if groups is None else groups.numbers
+        numbers: Sequence[int] = range(len(self)) if groups is None else groups.numbers
+        found: list[Hits] = []
         for code in dict.fromkeys(map(_code, query)):
-            held: dict[int, int] = {}
+            held: Hits = {}
             for first, pairs in self._postings(code, len(numbers)):
-                for place, count in zip(pairs[::2], pairs[1::2], strict=True):
-                    if first + place >= len(numbers):
-                        break
-                    number = numbers[first + place]
+                some, places = numbers[first : first + SIZE], pairs[::2]
+                if len(some) < SIZE:
+                    places = places[: bisect_left(places, len(some))]
+                for place, count in zip(places, pairs[1::2], strict=False):
+                    number = some[place]
                     held[number] = held.get(number, 0) + count
             held.pop(-1, None)
-            yield held
+            found.append(held)
+        return found
+
+    def scores(self, query: Iterable[str]) -> dict[int, float]:
+        """The BM25 score of each unit that holds a term of the query; the others are 0 and left out."""
+        return scored(self.hits(query), self.lengths, sum(self.lengths))
+
+    def ideal(self, query: Iterable[str]) -> float:
+        """As the function `ideal`."""
+        return ideal(self.hits(query), len(self))
 
     def _postings(self, code: int, size: int) -> Iterator[tuple[int, bytes]]:
         """Each segment's postings of a term, with the number of its first unit."""
@@ -171,6 +167,35 @@ class Index:
         self.segments.append(Segment(array("I", codes), ends, b"".join(held), lengths))
         self._open = {}
         self._codes = {}
+
+
+def scored(hits: Iterable[Hits], lengths: Sequence[int], total: int) -> dict[int, float]:
+    """The BM25 score of each unit or group in the hits; `total` is the sum of the lengths of all."""
+    mean = max(total / max(len(lengths), 1), 1.0)
+    least, step = K1 * (1 - B), K1 * B / mean
+    found: dict[int, float] = {}
+    for held in hits:
+        gain = _idf(len(lengths), len(held)) * (K1 + 1)
+        for unit, count in held.items():
+            score = gain * count / (count + least + step * lengths[unit])
+            found[unit] = found.get(unit, 0.0) + score
+    return found
+
+
+def ideal(hits: Iterable[Hits], size: int) -> float:
+    """What a unit of middling length scores that holds every term of the query once, of `size` units."""
+    return sum(_idf(size, len(held)) for held in hits) if size else 0.0
+
+
+def joined(hits: Iterable[Hits], numbers: Sequence[int]) -> list[Hits]:
+    """The hits of groups of groups; `numbers` says which each belongs to."""
+    found: list[Hits] = []
+    for held in hits:
+        whole: Hits = {}
+        for unit, count in held.items():
+            whole[numbers[unit]] = whole.get(numbers[unit], 0) + count
+        found.append(whole)
+    return found
 
 
 def smooth(
