@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
+from ctxtree.errors import NotFound
 from ctxtree.importers import Conversation, Draft, detect, read
 from ctxtree.model import Mark, Message, Node, Text, ToolResult
 from ctxtree.naming import next_name
@@ -183,12 +184,18 @@ def _label(database: Any, tree: int, known: _Known, labels: Sequence[tuple[str, 
 
 
 def _branches(database: Any, tree: int, head: str | None, leaves: list[str]) -> int:
-    """`main` at the active leaf, further names for the other leaves; what is named already stays."""
+    """`main` at the active leaf, further names for the other leaves; what is named already stays.
+
+    A log that has grown since takes `main` along, unless other things were said there meanwhile.
+    """
     rows = {row.name: row.head for row in database.branches(tree)}
-    if head is not None and rows.get("main") is None:
-        database.move(tree, "main", None, head, reason="import")
+    main = rows.get("main")
+    if head is not None and (
+        main is None or (head not in rows.values() and _goes_on(database, tree, main, head))
+    ):
+        database.move(tree, "main", main, head, reason="import")
         rows["main"] = head
-    elif head is not None and rows["main"] != head and head not in rows.values():
+    elif head is not None and head not in rows.values():
         database.create_branch(tree, name := next_name("main", rows), head, parent="main")
         rows[name] = head
     for leaf in leaves:
@@ -197,3 +204,11 @@ def _branches(database: Any, tree: int, head: str | None, leaves: list[str]) -> 
             database.create_branch(tree, name, leaf, parent="main")
             rows[name] = leaf
     return len(rows)
+
+
+def _goes_on(database: Any, tree: int, before: str, head: str) -> bool:
+    """True if the path to `head` leads through `before`."""
+    try:
+        return bool(database.path(tree, head, after=before))
+    except NotFound:
+        return False
