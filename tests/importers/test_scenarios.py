@@ -352,3 +352,30 @@ def test_s11_a_call_and_its_result_in_one_message_are_valid_everywhere(
         "continue",
         "empty_content",
     }
+
+
+# -- answers beside each other ---------------------------------------------------------------
+
+
+def test_answers_of_two_models_and_one_made_anew_are_three_siblings_with_their_models(
+    store: Store, tmp_path: Path
+) -> None:
+    rows: list[Row] = [
+        ("u", None, "user", "Which?"),
+        ("m0", "u", "assistant", "This."),
+        ("m1", "u", "assistant", "That."),
+        ("m0-again", "u", "assistant", "This, rather."),
+        ("v", "m1", "user", "Why that?"),
+    ]
+    (export,) = open_webui(rows)
+    for name, model, number in (("m0", "small", 0), ("m1", "large", 1), ("m0-again", "small", 0)):
+        export["chat"]["history"]["messages"][name] |= {"model": model, "modelIdx": number}
+    path = tmp_path / "chats.json"
+    path.write_text(json.dumps([export]))
+    tree = store.tree(store.import_file(path).conversations[0].tree)
+    assert [one.text for one in tree.path()] == ["Which?", "That.", "Why that?"]
+    asked = tree.path()[0]
+    siblings = {one.text: tree.marks(one) for one in tree_nodes(tree) if one.parent == asked.id}
+    assert {
+        text: (marks["model"], marks["source"]["fields"]["modelIdx"]) for text, marks in siblings.items()
+    } == {"This.": ("small", 0), "That.": ("large", 1), "This, rather.": ("small", 0)}
