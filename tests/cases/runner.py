@@ -8,10 +8,12 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+import networkx
+
 import ctxtree
 from ctxtree import Budget, BudgetError, CtxtreeError, Message, Node, Policy, TargetError, ToolCall
 from ctxtree.importers import messages_from
-from tests.cases import budgets, fakes, generate, terms
+from tests.cases import budgets, fakes, generate, stress, terms
 from tests.cases.budgets import Unsupported
 from tests.validity import violations
 
@@ -92,6 +94,20 @@ class Run:
                 self.tree = self.store.tree(report.conversations[0].tree)
         if not self.case.get("input_files") and "gen" not in self.given:
             raise Unsupported("import without a file")
+        self._import_nested(str(self.given.get("gen") or ""))
+
+    def _import_nested(self, wish: str) -> None:
+        deep = generate.nested(wish)
+        if not deep:
+            return
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "nested.json"
+            path.write_text(deep, encoding="utf-8")
+            (made,) = self.store.import_file(path, name="nested").conversations
+        tree = self.store.tree("nested")
+        if len(tree.path()) != made.messages or made.issues:
+            self.violations.append(f"{len(tree.path())} of {made.messages} nested messages on the path")
+        self.violations += violations("anthropic", tree.compile(budget=4_000, target="anthropic").payload)
 
     def op_compile(self, op: dict[str, Any]) -> None:
         at, self.at = self._id(op.get("at")), op.get("at") or ""
@@ -167,7 +183,25 @@ class Run:
             self.violations.append(f"{breaks} prefix breaks in {turns} turns")
 
     def op_stress(self, op: dict[str, Any]) -> None:
-        raise Unsupported("stress: needs several processes, which tests/store runs")
+        """`N processes x M appends`: what each stored is there, and what was compiled meanwhile is valid."""
+        given = re.search(r"(\d+) processes x (\d+) appends", str(self.given.get("gen")))
+        if given is None:
+            raise Unsupported(f"stress {self.given.get('gen')!r}")
+        self.violations += stress.run(int(given[1]), int(given[2]))
+
+    def op_delete_subtree(self, op: dict[str, Any]) -> None:
+        """Erased with all below it: the words are gone, the nodes stay as tombstones and branches whole."""
+        top = self.tree.path()[0].id if op["node"] == "root" else self._id(op["node"]) or ""
+        before = {row.name: row.nodes for row in self.tree.branches()}
+        doomed = {top, *networkx.descendants(self.tree.graph(), top)}
+        self.store.purge(top, "a case", self.tree.name, below=True)
+        whole = {node["id"]: node["message"] for node in self.tree.export("ctxtree")["nodes"]}
+        if any(_words(whole[identity]) for identity in doomed):
+            self.violations.append("words of a deleted node are left")
+        if {row.name: row.nodes for row in self.tree.branches()} != before:
+            self.violations.append("a branch lost nodes")
+        if {one.node for one in self.store.verify() if one.code == "erased"} != doomed:
+            self.violations.append("others than the subtree were deleted, or not all of it")
 
     def _sibling(self) -> None:
         branch = self.tree.branch
@@ -294,6 +328,11 @@ class Run:
             found = self.tree.find(words)
             where = found.winner.node[:8] if found.winner else f"{len(found.candidates)} candidates"
             self.signals.append(f"{words}: {where if found.request else 'no request'}")
+
+
+def _words(message: dict[str, Any]) -> bool:
+    """True if an exported message says anything: an erased one has one part, which is opaque."""
+    return any(part.get("kind") != "erased" for part in message["parts"])
 
 
 def _messages(node: dict[str, Any]) -> list[Message]:
