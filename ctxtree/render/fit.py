@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from ctxtree.model import Media, Opaque, Part, Reasoning, ResultPart, Text, ToolCall, ToolResult
-from ctxtree.render.arguments import wrapped
+from ctxtree.render.arguments import repaired, wrapped
 from ctxtree.render.control import defused
 from ctxtree.render.ids import IdRule
 from ctxtree.render.phrases import NO_OUTPUT
@@ -91,6 +91,8 @@ def _safe(part: Text, step: Step, rules: Rules, ledger: Ledger) -> Text:
 def _call(part: ToolCall, step: Step, rules: Rules, ledger: Ledger) -> ToolCall:
     if wrapped(part):
         ledger.add("arguments_wrapped", step.node)
+    elif repaired(part):
+        ledger.add("arguments_repaired", step.node)
     if not rules.defuses:
         return part
     text = arguments_text(part)

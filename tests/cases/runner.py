@@ -13,6 +13,7 @@ import networkx
 import ctxtree
 from ctxtree import Budget, BudgetError, CtxtreeError, Message, Node, Policy, TargetError, ToolCall
 from ctxtree.importers import messages_from
+from ctxtree.model import clean
 from tests.cases import budgets, fakes, generate, stress, terms
 from tests.cases.budgets import Unsupported
 from tests.validity import violations
@@ -34,6 +35,7 @@ class Run:
         self.at = ""
         self.made: list[tuple[str, Any]] = []
         self.exported = ""
+        self.sent: dict[str, str] = {}
 
     def run(self) -> None:
         self._nodes(self.given.get("nodes", ()))
@@ -45,6 +47,8 @@ class Run:
             if "sibling" in op["op"].lower():
                 self._sibling()
                 continue
+            if op["op"] not in ("compile", "close_and_reopen_store", "count", "export", "inspect", "switch"):
+                self.sent.clear()
             method = getattr(self, "op_" + re.sub(r"\W+", "_", op["op"]), None)
             if method is None:
                 raise Unsupported(f"{op['op']}: the public API has no such operation")
@@ -121,15 +125,22 @@ class Run:
                 ask["summarizer"] = fakes.fake(op["summariser"])
             if op.get("keep_tail") or op.get("force_summary_of"):
                 ask["policy"] = Policy.hybrid(turns=1)
-            phrase = op.get("budget")
-            sizes = (
-                list(budgets.windows(phrase, self.tree, self.ids, ask))
-                if phrase not in (None, "full")
-                else [200_000]
-            )
-            for window in sizes:
+            for window in self._windows(op.get("budget"), ask):
                 for _ in range(op.get("repeat", 1)):
                     self._compile(ask, Budget(window, reserve=op.get("reserve_output", 0)))
+
+    def _windows(self, phrase: Any, ask: dict[str, Any]) -> list[int]:
+        try:
+            return list(budgets.windows(phrase, self.tree, self.ids, ask))
+        except TargetError as error:
+            self._refused(error, [])
+            return []
+
+    def _refused(self, error: BudgetError | TargetError, found: list[str]) -> None:
+        self.signals.append(error.code if isinstance(error, TargetError) else "budget_too_small")
+        if not terms.error_allowed(self.case):
+            found.append(f"error: {error}")
+        self.violations += found
 
     def _compile(self, ask: dict[str, Any], budget: Budget) -> None:
         row: dict[str, Any] = {
@@ -142,13 +153,12 @@ class Run:
         try:
             made = self.tree.compile(budget=budget, **ask)
         except (BudgetError, TargetError) as error:
-            code = error.code if isinstance(error, TargetError) else "budget_too_small"
-            self.signals.append(code)
-            if not terms.error_allowed(self.case):
-                row["violations"].append(f"error: {error}")
-            self.violations += row["violations"]
+            self._refused(error, row["violations"])
             return
         report = made.report
+        same = self.sent.setdefault(f"{ask} {budget} {report.path.nodes[-1:]}", json.dumps(made.payload))
+        if same != json.dumps(made.payload):
+            row["violations"].append("other bytes for the same path")
         row["tokens"] = report.tokens
         row["violations"] += violations(ask["target"], made.payload)
         if report.tokens > report.budget.window - report.budget.reserve:
@@ -228,7 +238,7 @@ class Run:
         given = (
             generate.expressions(self.given["gen"]) if "gen" in self.given else self.given.get("texts", ())
         )
-        for text in given:
+        for text in (clean(one)[0] for one in given):
             if "max_bytes" in op:
                 short = condense_bytes(text, op["max_bytes"])
                 over = len(short.encode()) > op["max_bytes"]
@@ -307,8 +317,9 @@ class Run:
             raise Unsupported("export redact: the library has no redaction")
         if op.get("format") not in ("markdown", "openai.chat", "anthropic", "html"):
             raise Unsupported(f"export {op.get('format') or 'to a folder'}: the library writes no files")
-        text = str(self.tree.export(op["format"], self._id(op.get("at"))))
-        if any(word in text for word in ("None", "null", "[object")):
+        made = self.tree.export(op["format"], self._id(op.get("at")))
+        json.dumps(made, ensure_ascii=False, allow_nan=False).encode()
+        if isinstance(made, str) and any(word in made for word in ("None", "null", "[object")):
             self.violations.append("an export with None or null in it")
 
     def op_set_model(self, op: dict[str, Any]) -> None:
