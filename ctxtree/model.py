@@ -268,9 +268,10 @@ _SURROGATE_ESCAPE = re.compile(r"\\u[dD][89a-fA-F]")
 
 
 def clean(value: Any) -> tuple[Any, int]:
-    """A JSON-like value with every unpaired surrogate made U+FFFD, and how many there were.
+    """A JSON-like value with what JSON cannot hold mended, and how much that was.
 
-    Paired halves become the one character that they spell. Iterative, so depth does not matter.
+    Every unpaired surrogate becomes U+FFFD, paired halves the one character that they spell; NaN and infinities
+    become their names. Iterative, so depth does not matter.
     """
     if isinstance(value, str):
         return _clean_text(value)
@@ -283,6 +284,9 @@ def clean(value: Any) -> tuple[Any, int]:
         if isinstance(item, str):
             holder[key], found = _clean_text(item)
             count += found
+        elif isinstance(item, float) and not math.isfinite(item):
+            holder[key] = json.dumps(item)
+            count += 1
         elif isinstance(item, dict):
             copy: dict[str, Any] = {}
             for name, inner in item.items():
@@ -303,7 +307,7 @@ def sendable(text: str) -> Any:
     NaN, infinities and numbers beyond a double become strings, unpaired surrogates U+FFFD. Raises ValueError for
     what is no JSON, RecursionError if it is nested too deep.
     """
-    value = json.loads(text, parse_constant=str, parse_float=_finite)
+    value = json.loads(text, parse_constant=str, parse_float=finite)
     return clean(value)[0] if _SURROGATE_ESCAPE.search(text) else value
 
 
@@ -321,11 +325,12 @@ def _refuse(text: str) -> Any:
 
 
 def _checked(text: str) -> float:
-    number = _finite(text)
+    number = finite(text)
     return number if isinstance(number, float) else _refuse(text)
 
 
-def _finite(text: str) -> float | str:
+def finite(text: str) -> float | str:
+    """A number of a JSON text, or the text where it is beyond a double."""
     number = float(text)
     return number if math.isfinite(number) else text
 

@@ -104,3 +104,23 @@ def test_a_log_that_has_grown_takes_its_branch_along(
     assert [(row.name, row.nodes) for row in tree.branches()] == [("main", 12), ("main.2", 14)]
     assert tree.path()[-1].text == "said here, not in the log"
     assert store.verify() == ()
+
+
+@pytest.mark.parametrize(
+    "name", ["", " ", "\n", "x" * 301, "x" * 5_000, "y" * 300, "../a", "HEAD", "deadbeef00"]
+)
+def test_whatever_a_conversation_is_called_its_tree_can_be_opened(
+    tmp_path: Path, store: Store, name: str
+) -> None:
+    messages = [{"uuid": "u", "sender": "human", "text": "hi"}]
+    exported = [
+        {"uuid": one, "chat_messages": messages} for one in (name, f"{name}z" if len(name) > 300 else "z")
+    ]
+    path = tmp_path / "export.json"
+    path.write_text(json.dumps(exported))
+    report = store.import_file(path)
+    trees = [made.tree for made in report.conversations]
+    assert len(set(trees)) == len(store.trees()) == 2
+    for tree in trees:
+        assert [node.text for node in store.tree(tree, create=False).path()] == ["hi"]
+    assert store.import_file(path).added == 0
