@@ -197,37 +197,41 @@ def branches(rng: random.Random) -> Case:
     names = [node["id"] for node in talk.nodes]
     ops: list[Case] = []
     for number in range(rng.randint(3, 9)):
-        kind = rng.choice(
-            ["switch", "fork", "edit", "regenerate", "rewind", "append", "close_and_reopen_store"]
-        )
-        at = rng.choice(names)
-        match kind:
-            case "switch" | "rewind":
-                ops.append({"op": kind, "to": at})
-            case "fork":
-                ops.append({"op": kind, "at": at})
-            case "edit":
-                ops.append({"op": kind, "node": at, "content": f"edited {number}"})
-            case "regenerate":
-                ops.append({"op": kind, "node": at, "times": rng.randint(1, 3)})
-            case "append":
-                ops.append({"op": kind, "role": "user", "content": f"added {number}"})
-            case _:
-                ops.append({"op": kind})
+        ops.append(_move(rng, rng.choice(names), number))
         ops += compiles(rng)[:1] if rng.random() < 0.3 else []
     last = talk.nodes[-1]
-    held = {node["id"]: node for node in talk.nodes}
-    line: set[str] = set()
-    at = last["id"]
-    while at is not None:
-        line.add(at)
-        at = held[at]["parent"]
+    line = _line(talk.nodes)
     away = [node["content"] for node in talk.nodes if node["id"] not in line]
     must = [*(f'absent("{text}")' for text in away), f'contains("{last["content"]}")']
     ops += [{"op": "inspect"}, {"op": "compile", "at": last["id"], "target": "text", "budget": "full"}]
     if rng.random() < 0.3:
         ops.append({"op": "delete_subtree", "node": rng.choice(names)})
     return {"nodes": talk.nodes, "ops": ops, "must": must}
+
+
+def _move(rng: random.Random, at: str, number: int) -> Case:
+    return rng.choice(
+        [
+            {"op": "switch", "to": at},
+            {"op": "rewind", "to": at},
+            {"op": "fork", "at": at},
+            {"op": "edit", "node": at, "content": f"edited {number}"},
+            {"op": "regenerate", "node": at, "times": rng.randint(1, 3)},
+            {"op": "append", "role": "user", "content": f"added {number}"},
+            {"op": "close_and_reopen_store"},
+        ]
+    )
+
+
+def _line(nodes: list[Case]) -> set[str]:
+    """The ids from the last node to the root."""
+    held = {node["id"]: node["parent"] for node in nodes}
+    found: set[str] = set()
+    at: str | None = nodes[-1]["id"]
+    while at is not None:
+        found.add(at)
+        at = held[at]
+    return found
 
 
 def failures(rng: random.Random) -> Case:
@@ -258,8 +262,8 @@ def stable(rng: random.Random) -> Case:
             talk.results(talk.calls(2), lost=0)
         talk.add("assistant", f"answer {talk.word()} " * rng.randint(1, 40))
     ask = compiles(rng, repeat=3, tools_order=rng.sample(["read", "bash", "edit"], 3))
-    size = rng.randint(1, 3)
-    gen = f"{rng.randint(6, 20)} turns with {size} kB tool results; budget {rng.choice([4_000, 8_000])}"
+    size = rng.randint(1, 2)
+    gen = f"{rng.randint(20, 40)} turns with {size} kB tool results; budget {rng.choice([15_000, 30_000])}"
     ops = [*ask, {"op": "append on a SIBLING branch"}, *ask, {"op": "close_and_reopen_store"}, *ask]
     return (
         {"nodes": talk.nodes, "ops": ops}
