@@ -11,7 +11,17 @@ from typing import Any
 import networkx
 
 import ctxtree
-from ctxtree import Budget, BudgetError, CtxtreeError, Message, Node, Policy, TargetError, ToolCall
+from ctxtree import (
+    Budget,
+    BudgetError,
+    CtxtreeError,
+    FormatError,
+    Message,
+    Node,
+    Policy,
+    TargetError,
+    ToolCall,
+)
 from ctxtree.importers import messages_from
 from ctxtree.model import clean
 from tests.cases import budgets, fakes, generate, stress, terms
@@ -92,7 +102,11 @@ class Run:
         if "items" in self.given:
             return
         for name in self.case.get("input_files", ()):
-            report = self.store.import_file(self.inputs / Path(name).name)
+            try:
+                report = self.store.import_file(self.inputs / Path(name).name)
+            except FormatError as error:
+                self._refused(error, [])
+                continue
             self.signals += sorted({issue.code for issue in report.issues})
             if report.conversations:
                 self.tree = self.store.tree(report.conversations[0].tree)
@@ -136,8 +150,9 @@ class Run:
             self._refused(error, [])
             return []
 
-    def _refused(self, error: BudgetError | TargetError, found: list[str]) -> None:
-        self.signals.append(error.code if isinstance(error, TargetError) else "budget_too_small")
+    def _refused(self, error: BudgetError | TargetError | FormatError, found: list[str]) -> None:
+        codes = {BudgetError: "budget_too_small", FormatError: "no_format"}
+        self.signals.append(error.code if isinstance(error, TargetError) else codes[type(error)])
         if not terms.error_allowed(self.case):
             found.append(f"error: {error}")
         self.violations += found

@@ -7,11 +7,14 @@ import zlib
 from pathlib import Path
 
 import pytest
+import sqlalchemy
 
 from ctxtree.errors import NotFound, StoreError
 from ctxtree.model import Mark, Media, Message, Opaque, Text
 from ctxtree.store import Database, connect, dialects
 from ctxtree.store.records import Draft
+
+from .conftest import schema
 
 SECRET = "the launch code is 7Q-Zebra-9931"
 # Bytes that compression leaves alone, so that a search of the files would find them.
@@ -53,6 +56,33 @@ def test_erased_words_are_in_no_file_any_more(file_database: Database, tmp_path:
     assert not holds(tmp_path, file_database, SECRET)
     file_database.close()
     assert not holds(tmp_path, file_database, SECRET)
+
+
+def tables_of(url: str) -> bytes:
+    """The bytes of all tables of a PostgreSQL server as they lie on the disk; its own log apart."""
+    engine = sqlalchemy.create_engine(url, isolation_level="AUTOCOMMIT")
+    with engine.connect() as connection:
+        connection.exec_driver_sql("CHECKPOINT")
+        folder = Path(str(connection.exec_driver_sql("SHOW data_directory").scalar_one())) / "base"
+    engine.dispose()
+    return b"".join(file.read_bytes() for file in sorted(folder.rglob("*")) if file.is_file())
+
+
+def test_erased_words_are_in_no_table_of_a_server_any_more(server: str) -> None:
+    with schema(server) as url, connect(url) as database:
+        words = "".join(random.Random(11).choices("abcdefghijklmnopqrstuvwxyz0123456789", k=40))
+        forms = [words.encode(), database._codec.pack(words.encode())[1:]]
+        tree = database.create_tree("talk").id
+        said = [Draft(Message.of("user", text)) for text in ("before", words, f"{words} again", "after")]
+        ids = [node.id for node in database.append(tree, None, said, "main").nodes]
+        database.add_marks(tree, [Mark(node=ids[1], name="label", value=words)])
+        database.put_summary(tree, "k", words.encode(), ids[0], ids[2])
+        database.put_fact(tree, "f", words)
+        assert any(form in tables_of(url) for form in forms)
+        database.purge(tree, ids[1], "asked for", below=True)
+        held = tables_of(url)
+        assert not any(form in held for form in forms)
+        assert {problem.code for problem in database.verify()} == {"erased"}
 
 
 def test_facts_drawn_from_the_words_go_with_them(database: Database) -> None:
