@@ -100,10 +100,13 @@ class Store:
         """Everything that does not hold: ids that do not follow from their content, missing parents, lost refs."""
         return tuple(self._database.verify())
 
-    def purge(self, ref: str, reason: str, tree: str | None = None) -> None:
-        """Erase the words of one node for good, and all that was drawn from them."""
+    def purge(self, ref: str, reason: str, tree: str | None = None, below: bool = False) -> None:
+        """Erase the words of one node for good, and all that was drawn from them; `below`: of all nodes below it too.
+
+        The nodes stay as tombstones, so that branches, ids and `verify` hold.
+        """
         handle = self.tree(tree, create=False)
-        self._database.purge(handle._history.tree, handle.node(ref).id, reason)
+        self._database.purge(handle._history.tree, handle.node(ref).id, reason, below)
 
     def prune_turns(self, keep: int) -> int:
         """Drop all but the newest `keep` turn reports of each tree; the number dropped."""

@@ -21,7 +21,7 @@ from ctxtree.importers import Conversation, Draft, detect, read
 from ctxtree.importers.base import Issue
 from ctxtree.importers.files import sourced
 from ctxtree.model import Mark, Message, Node, Text, ToolResult
-from ctxtree.naming import next_name
+from ctxtree.naming import next_name, tree_name
 from ctxtree.report import Signal
 from ctxtree.results import Imported, ImportReport
 
@@ -51,7 +51,8 @@ def import_file(
             _exhaust(read(opened(), found, strict))
         done = []
         for number, conversation in enumerate(read(opened(), found, strict)):
-            title = name if name and number == 0 else f"{name}-{number + 1}" if name else conversation.name
+            given = name if name and number == 0 else f"{name}-{number + 1}" if name else conversation.name
+            title = tree_name(given, Path(conversation.source).stem or "conversation")
             done.append(_into(database, title, conversation, progress))
     shown = str(path) if isinstance(path, str | Path) else "-"
     return ImportReport(shown, found, tuple(done))

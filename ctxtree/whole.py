@@ -20,7 +20,7 @@ from ctxtree import memory
 from ctxtree.errors import FormatError
 from ctxtree.importers.sections import sections
 from ctxtree.model import Mark, Message, Node, Opaque, clean, lean, node_id
-from ctxtree.naming import next_name
+from ctxtree.naming import next_name, tree_name
 
 VERSION = 1
 LISTS = ("nodes", "marks", "branches", "moves", "keys", "facts", "summaries", "epochs", "turns", "usage")
@@ -210,7 +210,7 @@ class Restoring:
         held: list[tuple[int, Any]] = []
         current = ""
         try:
-            for field, line, value in sections(stream):
+            for field, line, value in sections(stream, exact=True):
                 if field != current or len(held) >= batch:
                     name_before, records = current, held
                     current, held = field, []
@@ -238,7 +238,7 @@ class Restoring:
         if self.head.get("format") != "ctxtree" or self.head.get("version") != VERSION:
             told = f"format {self.head.get('format')!r}, version {self.head.get('version')!r}"
             raise FormatError(self.place, 1, f"{told}; this library reads ctxtree, version {VERSION}")
-        self.name = name or str(self.head.get("name") or "tree")
+        self.name = tree_name(name or str(self.head.get("name") or ""), "tree")
         row = self.database.create_tree(self.name)
         self.tree, self.fresh = row.id, row.nodes == 0
         refs = self.database.branches(self.tree)

@@ -7,7 +7,6 @@ branched trajectories stand there as what they are, paths of their own.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
@@ -19,7 +18,7 @@ from ctxtree.importers.inspect_messages import parsed_of, resolved
 from ctxtree.importers.sections import sections
 from ctxtree.importers.weave import Said, Weave
 from ctxtree.importers.wire.parts import string
-from ctxtree.model import clean
+from ctxtree.model import clean, sendable
 
 SAMPLE = "samples/"
 
@@ -90,7 +89,7 @@ def _samples(source: Source, log: Log) -> Iterator[tuple[int, str, Any]]:
 def _json(source: Source, log: Log) -> Any:
     with source.open() as stream:
         try:
-            return clean(json.load(stream))[0]
+            return sendable(stream.read().decode("utf-8", "replace"))
         except (ValueError, RecursionError):
             log.add("bad_line", f"{source.name} is no JSON that can be read", "left out", 1, skipped=1)
             return None

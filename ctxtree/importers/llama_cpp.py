@@ -6,7 +6,6 @@ and an export of the open chat holds its path only, so a parent that is missing 
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
@@ -23,7 +22,7 @@ from ctxtree.importers.moments import moment
 from ctxtree.importers.wire.chat import call_of
 from ctxtree.importers.wire.parsed import ROLES, Parsed, beside
 from ctxtree.importers.wire.parts import data_url, string
-from ctxtree.model import Media, Message, Opaque, Part, Reasoning, Text, ToolResult
+from ctxtree.model import Media, Message, Opaque, Part, Reasoning, Text, ToolResult, sendable
 
 ORIGIN = "llama.cpp"
 HELD = frozenset({
@@ -189,7 +188,7 @@ def _calls(held: Any) -> Iterator[Part]:
     """The calls, a list or the text of one."""
     if isinstance(held, str) and held:
         try:
-            held = json.loads(held)
+            held = sendable(held)
         except ValueError:
             yield Opaque(origin=ORIGIN, kind="tool_calls", data=held)
             return

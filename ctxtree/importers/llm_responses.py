@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import json
 import sqlite3
 from collections.abc import Iterator
 from typing import Any
@@ -12,7 +11,18 @@ from ctxtree.importers.base import Conversation, Draft, Log, Marks, source_mark
 from ctxtree.importers.files import Source
 from ctxtree.importers.moments import moment
 from ctxtree.importers.wire.parts import arguments_of
-from ctxtree.model import Media, MediaKind, Message, Part, Reasoning, Text, ToolCall, ToolResult, clean
+from ctxtree.model import (
+    Media,
+    MediaKind,
+    Message,
+    Part,
+    Reasoning,
+    Text,
+    ToolCall,
+    ToolResult,
+    clean,
+    sendable,
+)
 
 ORIGIN = "llm"
 Row = sqlite3.Row
@@ -165,7 +175,7 @@ def _call_id(row: dict[str, Any]) -> str:
 
 def _arguments(value: Any) -> dict[str, Any] | str:
     try:
-        return arguments_of(json.loads(value)) if isinstance(value, str) else {}
+        return arguments_of(sendable(value)) if isinstance(value, str) else {}
     except ValueError:
         return str(value)
 

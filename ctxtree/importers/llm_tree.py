@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sqlite3
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -15,7 +14,7 @@ from ctxtree.importers.llm_responses import attachment
 from ctxtree.importers.moments import moment
 from ctxtree.importers.wire.parsed import ROLES
 from ctxtree.importers.wire.parts import arguments_of, string
-from ctxtree.model import Message, Opaque, Part, Reasoning, Text, ToolCall, ToolResult, clean
+from ctxtree.model import Message, Opaque, Part, Reasoning, Text, ToolCall, ToolResult, clean, sendable
 
 ORIGIN = "llm"
 
@@ -110,10 +109,10 @@ def _parts(database: sqlite3.Connection, message: str) -> Iterator[Part]:
 def _payload(text: Any) -> Mapping[str, Any]:
     """The structure of a part; one that is no JSON object holds nothing but the text itself."""
     try:
-        held = json.loads(text) if text else {}
+        held = sendable(text) if text else {}
     except (ValueError, TypeError, RecursionError):
         held = None
-    return clean(held)[0] if isinstance(held, dict) else {"text": str(text)}
+    return held if isinstance(held, dict) else {"text": str(text)}
 
 
 def _words(database: sqlite3.Connection, payload: Mapping[str, Any]) -> str:

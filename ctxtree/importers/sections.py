@@ -12,20 +12,24 @@ import re
 from collections.abc import Iterator
 from typing import Any, BinaryIO
 
+from ctxtree.model import finite
+
 CHUNK = 1 << 20
 BOM = "\ufeff"
 
 _SPACE = re.compile(r"[ \t\r\n]*")
-_DECODER = json.JSONDecoder(strict=False)
+_EXACT = json.JSONDecoder(strict=False)
+_SENDABLE = json.JSONDecoder(strict=False, parse_constant=str, parse_float=finite)
 
 
 class _Text:
     """The text of a stream, read on as it is needed and forgotten behind `at`."""
 
-    __slots__ = ("at", "counted", "decoder", "ended", "line", "stream", "text")
+    __slots__ = ("at", "counted", "decoder", "ended", "line", "stream", "text", "values")
 
-    def __init__(self, stream: BinaryIO) -> None:
+    def __init__(self, stream: BinaryIO, values: json.JSONDecoder) -> None:
         self.stream = stream
+        self.values = values
         self.decoder = codecs.getincrementaldecoder("utf-8")("replace")
         self.text = ""
         self.at = self.counted = 0
@@ -67,7 +71,7 @@ class _Text:
         self.peek()
         while True:
             try:
-                value, end = _DECODER.raw_decode(self.text, self.at)
+                value, end = self.values.raw_decode(self.text, self.at)
             except ValueError:
                 if not self.more():
                     raise ValueError(f"the value in line {self.here()} is not whole") from None
@@ -80,14 +84,16 @@ class _Text:
                 return value
 
 
-def sections(stream: BinaryIO) -> Iterator[tuple[str, int, Any]]:
+def sections(stream: BinaryIO, exact: bool = False) -> Iterator[tuple[str, int, Any]]:
     """Name, line and value of each field; a list gives one of these for each element. ValueError if cut.
+
+    Numbers that strict JSON cannot hold become strings, unless the file is `exact`: one that we wrote.
 
     >>> import io
     >>> [(name, value) for name, _, value in sections(io.BytesIO(b'{"a": 1, "b": [2, 3]}'))]
     [('a', 1), ('b', 2), ('b', 3)]
     """
-    text = _Text(stream)
+    text = _Text(stream, _EXACT if exact else _SENDABLE)
     if text.peek() == BOM:
         text.at += 1
     text.take("{")

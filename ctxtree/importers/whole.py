@@ -58,7 +58,7 @@ def read(source: Source, strict: bool) -> Iterator[Conversation]:
 def _fields(source: Source, log: Log) -> Iterator[tuple[str, int, Any]]:
     with source.open() as stream:
         try:
-            yield from sections(stream)
+            yield from sections(stream, exact=True)
         except ValueError as problem:
             log.add("truncated_line", str(problem), "what is whole is kept", skipped=1)
 

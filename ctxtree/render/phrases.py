@@ -23,6 +23,7 @@ REPAIRS = {
     "ids_rewritten": "call ids that were empty, repeated or not legal here were replaced",
     "name_changed": "names that are not legal here had the odd characters replaced",
     "arguments_wrapped": "call arguments that were no JSON object stand under _raw",
+    "arguments_repaired": "numbers in call arguments that JSON cannot hold became strings, unpaired surrogates U+FFFD",
     "empty_content": "empty texts were left out or given a marker",
     "role_mismatch": "parts that their role cannot hold were told as text",
     "control_tokens": "control tokens in texts were made harmless",

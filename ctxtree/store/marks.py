@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from sqlalchemy import Connection, insert, select
+from sqlalchemy import Connection, bindparam, insert, select
 
 from ctxtree.errors import NotFound
 from ctxtree.model import Mark
@@ -18,25 +18,37 @@ from ctxtree.store.schema import is_label, marks, nodes
 _ROWS = select(marks.c.seq, nodes.c.id, marks.c.name, marks.c.value, marks.c.at).join(
     nodes, nodes.c.seq == marks.c.node
 )
+_AFTER = _ROWS.where(marks.c.tree == bindparam("in_tree"), marks.c.seq > bindparam("after"))
 
 
 class Marks(Transactions):
     """The part of `Database` that holds marks."""
 
-    def marks(self, tree: int, nodes: Sequence[str] | None = None, after: int = 0) -> tuple[MarkRow, ...]:
-        """Marks in the order they were made: of these nodes, or of all; only those numbered above `after`."""
+    def marks(
+        self, tree: int, nodes: Sequence[str] | None = None, after: int = 0, without: Sequence[str] = ()
+    ) -> tuple[MarkRow, ...]:
+        """Marks in the order they were made: of these nodes, or of all; only those numbered above `after`.
+
+        Those named in `without` are left out.
+        """
 
         def work(connection: Connection) -> list[Any]:
-            query = _ROWS.where(marks.c.tree == tree, marks.c.seq > after)
+            query = _AFTER.where(marks.c.name.not_in(without)) if without else _AFTER
+            given = {"in_tree": tree, "after": after}
             if nodes is None:
-                return list(connection.execute(query))
+                return list(connection.execute(query, given))
             found: list[Any] = []
             seqs = [seq for seq, _ in reading.find_many(connection, tree, nodes).values()]
             for some in chunks(sorted(seqs)):
-                found += connection.execute(query.where(marks.c.node.in_(some)))
+                found += connection.execute(query.where(marks.c.node.in_(some)), given)
             return found
 
         return tuple(self._mark(row) for row in sorted(self._read(work), key=lambda row: row.seq))
+
+    def newest_mark(self, tree: int) -> int:
+        """The number of the tree's newest mark; 0 without one."""
+        query = select(marks.c.seq).where(marks.c.tree == tree).order_by(marks.c.seq.desc()).limit(1)
+        return self._read(lambda connection: connection.scalar(query)) or 0
 
     def add_marks(self, tree: int, marks: Sequence[Mark]) -> None:
         """Adds marks, all or none. Raises NotFound for an unknown node."""
