@@ -1,13 +1,13 @@
 """Going back in words: utterances on small trees, with the place that each means, several, or none.
 
-The data and its rules stand in `tests/data/backtrack/README.md`; every third line is held out from tuning.
+The data and its rules stand in `tests/data/backtrack/README.md`; the utterances of `fresh.tsv` are held out from tuning.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -34,11 +34,12 @@ class Case:
         return "zh" if re.search(r"[\u4e00-\u9fff]", self.words) else "en"
 
 
-def cases() -> Iterator[Case]:
-    for number, line in enumerate((DATA / "utterances.tsv").read_text("utf-8").splitlines(), 1):
+def cases(held_out: bool) -> Iterator[Case]:
+    file = DATA / ("fresh.tsv" if held_out else "utterances.tsv")
+    for line in file.read_text("utf-8").splitlines():
         tree, expected, words = line.split("\t")
         places = () if expected == "-" else tuple(map(int, expected.lstrip("?").split(",")))
-        yield Case(tree, words, places, number % 3 == 0)
+        yield Case(tree, words, places, held_out)
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,12 +101,15 @@ def outcome(case: Case, grown: Grown) -> str:
     return "right" if len(case.expected) > 1 and shown >= set(case.expected) else "asked"
 
 
-def run() -> list[dict[str, Any]]:
-    """A row a set and language. Shares of requests (`top-1`), of all (`wrong`), of the others (`false`)."""
+def run(sets: Sequence[bool] = (False, True)) -> list[dict[str, Any]]:
+    """A row a set and language. Shares of requests (`top-1`), of all (`wrong`), of the others (`false`).
+
+    `sets`: False for the tuning set, True for the held-out one.
+    """
     grown = trees()
-    found = [(case, outcome(case, grown[case.tree])) for case in cases()]
+    found = [(case, outcome(case, grown[case.tree])) for held_out in sets for case in cases(held_out)]
     rows = []
-    for held_out in (False, True):
+    for held_out in sets:
         for language in ("en", "zh"):
             mine = [(c, how) for c, how in found if (c.held_out, c.language) == (held_out, language)]
             asked = [how for case, how in mine if case.expected]

@@ -1,7 +1,7 @@
 """Which node words like "go back to that plan" mean: candidates with reasons, and a winner if it is clear.
 
-`wish` reads the words by the phrases in `tables`; `find` looks for what they name among the nodes of
-the `scene`. Choosing a node means to go on from it; "before" means from its parent.
+`asking` tells a request from a mention and `wish` reads what it points at, by the phrases in `tables`; `find`
+looks for that among the nodes of the `scene`. Choosing a node means to go on from it; "before" means from its parent.
 """
 
 from __future__ import annotations
@@ -12,7 +12,8 @@ from datetime import UTC, datetime
 from typing import Any, Literal
 
 from ctxtree.model import Node
-from ctxtree.resolve.find import Hit, at_moment, find, labelled
+from ctxtree.resolve.find import at_moment, find, labelled
+from ctxtree.resolve.match import Hit
 from ctxtree.resolve.scene import Scene, scene_of
 from ctxtree.resolve.wish import Wish, read
 
@@ -25,6 +26,8 @@ SHOWN = 8
 
 ELSEWHERE = 0.85
 """What a score off the active path is worth."""
+HERE = 0.7
+"""What a node of the newest turn is worth: one goes back to what is further away."""
 TRIED = 0.6
 """What the score of a failed or abandoned node is worth."""
 
@@ -70,10 +73,21 @@ def resolve(
     wish = read(words)
     if any(label == words.strip().casefold() for label in scene.labels.values()):
         wish = Wish(True, "words", words.strip())
-    timed = at_moment(scene, words, now or datetime.now(UTC)) if wish.request else []
-    weighed = _weigh(scene, wish, labelled(scene, wish) or timed or find(scene, wish))
-    candidates = tuple(weighed[:SHOWN])
-    return Resolution(wish.request, candidates, _winner(candidates) if wish.request else None)
+    timed = at_moment(scene, words, now or datetime.now(UTC)) if wish.request and not wish.chosen else []
+    hits = labelled(scene, wish) or timed or find(scene, wish)
+    candidates = tuple(_weigh(scene, wish, hits)[:SHOWN])
+    request = wish.request and not _stays(scene, wish, hits)
+    return Resolution(request, candidates, _winner(candidates) if request else None)
+
+
+def _stays(scene: Scene, wish: Wish, hits: Sequence[Hit]) -> bool:
+    """Whether a choice is no move: of what stands in the newest turn, or of nothing that was proposed."""
+    if not wish.chosen:
+        return False
+    newest = scene.turns[scene.on_path - 1] if scene.on_path else -1
+    laid = {place for _, place in scene.plans}
+    away = [hit for hit in hits if scene.turns[hit.place] != newest or hit.place >= scene.on_path]
+    return not away if wish.picked else bool(hits) and not away and any(hit.place in laid for hit in hits)
 
 
 def _winner(candidates: Sequence[Candidate]) -> Candidate | None:
@@ -91,6 +105,10 @@ def _told(words: str, nodes: Sequence[Node], head: str | None) -> Sequence[Node]
     return path[:-1] if asked else path
 
 
+def _here(scene: Scene, place: int) -> bool:
+    return place < scene.on_path and scene.turns[place] == scene.turns[scene.on_path - 1]
+
+
 def _weigh(scene: Scene, wish: Wish, hits: Sequence[Hit]) -> list[Candidate]:
     """Candidates by score; tried ones, other branches and refused plans count less, later ones a bit more."""
     named: dict[int, set[str]] = {}
@@ -99,6 +117,7 @@ def _weigh(scene: Scene, wish: Wish, hits: Sequence[Hit]) -> list[Candidate]:
     weighed = []
     for hit in hits:
         score = hit.score * (1 if hit.place < scene.on_path else ELSEWHERE)
+        score *= HERE if wish.kind == "words" and hit.at == "at" and _here(scene, hit.place) else 1
         score *= TRIED if hit.at == "at" and hit.place in scene.tried else 1
         score *= 0.2 if wish.refused and named.get(hit.place, {""}) <= set(wish.refused) else 1
         score *= 0.97 + 0.03 * (hit.place + 1) / len(scene.nodes)

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from ctxtree.model import Node, texts
+from ctxtree.resolve.keys import plan_keys
 from ctxtree.resolve.tables import PLAN_NOUN
-from ctxtree.resolve.wish import plan_keys
 
 REACH = 2_000
 """Characters read at each end of a node."""
@@ -27,7 +27,8 @@ _PROPOSAL = re.compile(
 class Scene:
     """The nodes that can be meant: those of the path, then those of other branches.
 
-    `plans` are the nodes that lay out a plan first, with its name ("" for one without).
+    `plans` are the nodes that lay out a plan first, with its name ("" for one without). `turns` holds for
+    each node the place where its turn starts: a user message and all that follows it up to the next one.
     """
 
     nodes: tuple[Node, ...]
@@ -36,6 +37,19 @@ class Scene:
     labels: Mapping[int, str]
     tried: frozenset[int]
     plans: tuple[tuple[str, int], ...]
+    turns: tuple[int, ...]
+
+    def turn(self, place: int) -> list[int]:
+        """The places of the turn that a node belongs to."""
+        return [i for i, start in enumerate(self.turns) if start == self.turns[place]]
+
+    def answer(self, place: int) -> int:
+        """Where one goes on after a user message: the last assistant message of its turn, or the message itself."""
+        answers = [i for i in self.turn(place) if self.nodes[i].role == "assistant"]
+        return answers[-1] if answers else place
+
+    def answered(self, place: int) -> bool:
+        return self.answer(place) != place
 
 
 def scene_of(path: Sequence[Node], marks: Mapping[str, Mapping[str, Any]], others: Sequence[Node]) -> Scene:
@@ -50,7 +64,24 @@ def scene_of(path: Sequence[Node], marks: Mapping[str, Mapping[str, Any]], other
         if (status.get("status") if isinstance(status, Mapping) else status) in ("failed", "abandoned"):
             tried.add(place)
     plans = tuple(_plans(nodes, len(path)))
-    return Scene(nodes, len(path), tuple(map(_read, nodes)), labels, frozenset(tried), plans)
+    turns = tuple(_turns(nodes))
+    return Scene(nodes, len(path), tuple(map(_read, nodes)), labels, frozenset(tried), plans, turns)
+
+
+def _turns(nodes: Sequence[Node]) -> Iterator[int]:
+    starts: dict[str, tuple[int, bool]] = {}
+    for place, node in enumerate(nodes):
+        start, asking = starts.get(node.parent or "", (place, False))
+        user = node.role == "user"
+        begins = (user and not asking) or place == start or _forks(nodes, place)
+        starts[node.id] = (place if begins else start, user)
+        yield place if begins else start
+
+
+def _forks(nodes: Sequence[Node], place: int) -> bool:
+    """Whether a node is another answer than the one that stands right after its parent."""
+    parent = nodes[place].parent
+    return place > 0 and nodes[place - 1].id != parent
 
 
 def _read(node: Node) -> str:

@@ -1,0 +1,170 @@
+"""Whether words ask for a move at all, and with which verb.
+
+A clause asks if it holds a verb of the tables as an order: outside quotation marks, not denied, not told of,
+not on a condition, no plain question, no code. Wrong jumps cost more than a question back, so doubt means no.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from dataclasses import dataclass
+from typing import Literal
+
+from ctxtree.resolve.keys import lettered, names_plan, plan_keys
+from ctxtree.resolve.tables import (
+    ASKING,
+    BARE,
+    CALLED,
+    CHOICES,
+    CLAUSE,
+    CODE,
+    CONDITION,
+    CONDITIONED,
+    DENIED,
+    DROPPED,
+    FOLLOWING,
+    HAN_COMPLAINT,
+    HAN_LEAD,
+    INVITED,
+    LEAD,
+    LETTING,
+    LOGGED,
+    MOVES,
+    ORDERED,
+    PICKS,
+    POLITE,
+    QUOTED,
+    REFUSAL,
+    REPORTED,
+    RETRACTED,
+    SENTENCE_LIKE,
+    TOLD,
+    UNDOES,
+    WORLD,
+)
+
+Style = Literal["", "move", "undo", "choice", "pick"]
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """What is asked for: `style` "" for nothing.
+
+    `phrase` follows the verb, `before` stands in front of it in its clause, `aside` is the clause before.
+    `refused` are the plans turned down. Without an order, `phrase` is what was spoken of all the same.
+    """
+
+    style: Style
+    phrase: str
+    before: str = ""
+    aside: str = ""
+    refused: tuple[str, ...] = ()
+
+
+def order(words: str) -> Order:
+    """The order in the words; of several the last one counts."""
+    text = unicodedata.normalize("NFKC", words).replace("’", "'").strip()
+    masked = QUOTED.sub(lambda quoted: "\0" * len(quoted.group()), text)
+    if CODE.search(masked) or LOGGED.search(masked):
+        return Order("", text)
+    found = Order("", "")
+    refused: list[str] = []
+    spoken, aside, turned_down, condition = "", "", False, False
+    for clause in CLAUSE.finditer(masked):
+        said = clause.group()
+        verb, style = _verb(said, turned_down)
+        rest = text[clause.start() + verb.end() : clause.end()] if verb else ""
+        if verb is None:
+            denial = bool(re.search(REFUSAL, said, re.IGNORECASE))
+            refused += lettered(text[clause.start() : clause.end()]) if denial else []
+            turned_down = turned_down or denial
+            found = Order("", "") if _retracted(said) else found
+        elif _denied(said[: verb.start()]):
+            refused += lettered(rest)
+            spoken, turned_down = rest, True
+            found = found if lettered(rest) else Order("", "")
+        elif condition or _mentioned(said, verb, _sentence(masked, clause)):
+            spoken = rest
+        else:
+            found = Order(style, rest, said[: verb.start()], aside)
+        condition = bool(re.search(CONDITION, said, re.IGNORECASE))
+        aside = text[clause.start() : clause.end()]
+    if found.style:
+        return Order(found.style, found.phrase, found.before, found.aside, tuple(refused))
+    if not spoken and not refused and _is_place(masked):
+        return Order("move", text)
+    return Order("", spoken or text, refused=tuple(refused))
+
+
+def _verb(clause: str, turned_down: bool) -> tuple[re.Match[str] | None, Style]:
+    """The first verb of a move in a clause; without one a choice, of a plan by name or in any words."""
+    named = names_plan(clause)
+    choices = (*CHOICES, *FOLLOWING) if turned_down else CHOICES
+    picks = (*PICKS, *FOLLOWING) if turned_down else PICKS
+    tables: tuple[tuple[Style, tuple[str, ...]], ...] = (
+        ("move", MOVES),
+        ("undo", UNDOES),
+        ("choice", choices if named else ()),
+        ("pick", () if named else picks),
+    )
+    for style, patterns in tables:
+        found = re.search("|".join(patterns), clause, re.IGNORECASE) if patterns else None
+        if found is not None:
+            return found, style
+    return None, ""
+
+
+def _denied(before: str) -> bool:
+    if re.search(INVITED, before, re.IGNORECASE):
+        return False
+    return any(re.search(pattern, before, re.IGNORECASE) for pattern in DENIED)
+
+
+def _retracted(words: str) -> bool:
+    return bool(re.search(RETRACTED, words.rstrip(" .。!！,，"), re.IGNORECASE))
+
+
+def _mentioned(clause: str, verb: re.Match[str], sentence: str) -> bool:
+    """A move that is told of, thought about or asked about, and not asked for."""
+    before, after = clause[: verb.start()], clause[verb.end() :]
+    if CALLED.match(after) and not re.search(r"(?:to|到)\s*$", verb.group()):
+        return True
+    if TOLD.search(after) or WORLD.search(after) or LETTING.search(before) or _retracted(after):
+        return True
+    if re.search(CONDITIONED, after, re.IGNORECASE) or not _leads(before, verb.group()):
+        return True
+    if any(re.search(pattern, before, re.IGNORECASE) for pattern in REPORTED):
+        return not re.search(INVITED, before, re.IGNORECASE)
+    if not re.search(r"[?？]\W*$|[吗呢]\W*$", sentence) and not re.match(ASKING[0], sentence, re.IGNORECASE):
+        return bool(re.search(ASKING[1], sentence))
+    if any(re.search(pattern, sentence, re.IGNORECASE) for pattern in ASKING):
+        return True
+    return not re.search(POLITE + "|" + INVITED + r"|\b(?:how|what) about\b", sentence, re.IGNORECASE)
+
+
+def _leads(before: str, verb: str) -> bool:
+    """Whether a verb after these words is an order, and not what somebody does or a thing is called."""
+    if not verb[:1].isascii():
+        return bool(re.fullmatch(HAN_LEAD, before) or re.fullmatch(HAN_COMPLAINT, before))
+    bare = before.replace("\0", "")
+    return (
+        bool(re.fullmatch(r"\W*" + LEAD, bare, re.IGNORECASE))
+        or bool(re.search(ORDERED + "|" + DROPPED, bare, re.IGNORECASE))
+        or re.search(r"[\u3400-\u9fff]\s*$", bare) is not None
+    )
+
+
+def _sentence(text: str, clause: re.Match[str]) -> str:
+    """The sentence around a clause, its mark at the end with it."""
+    start = max((text.rfind(mark, 0, clause.start()) for mark in ".!?。！？\n"), default=-1) + 1
+    end = re.compile(r"[!?。！？\n]|\.(?!\w)").search(text, max(clause.end() - 1, 0))
+    return text[start : end.end() if end else len(text)].strip()
+
+
+def _is_place(masked: str) -> bool:
+    """A short name of a place, with no verb of its own."""
+    if len(masked.split()) > 10 or len(masked) > 80 or re.search(r"[?？]|[,;，；。!！]\s*\S", masked):
+        return False
+    named = bool(BARE.search(masked)) or (len(masked.split()) <= 3 and bool(plan_keys(masked)))
+    return named and not SENTENCE_LIKE.search(masked)

@@ -1,0 +1,48 @@
+"""Terms of the field in English and Chinese, so that words of one language find text of the other.
+
+A short table of what people build, run and book with an assistant; what is not in it matches in its own
+language only. Read by `english`, which puts the English term in place of the Chinese one.
+"""
+
+from __future__ import annotations
+
+import re
+
+_TERMS = """
+refactor 重构 | rewrite 重写 | test 测试 | unit 单元 | deploy 部署 上线 | release 发布 发版 | staging 预发布 预发
+database 数据库 | index 索引 | query 查询 | table 数据表 表格 | schema 表结构 | migration 迁移 | backup 备份 | restore 还原
+cache 缓存 | theme 主题 | login 登录 登陆 | register 注册 | password 密码 口令 | user 用户 | session 会话 | token 令牌
+permission 权限 | interface 接口 | service 服务 | server 服务器 服务端 | client 客户端 | request 请求 | response 响应
+timeout 超时 | connection 连接 | network 网络 | gateway 网关 | proxy 代理 | config 配置 | environment 环境 | install 安装
+dependency 依赖 | package 软件包 | module 模块 | component 组件 | function 函数 | parameter 参数 | variable 变量 | loop 循环
+decorator 装饰器 | exception 异常 | warning 警告 | bug 缺陷 漏洞 | fix 修复 | patch 补丁 | script 脚本 | code 代码 | file 文件
+folder 目录 文件夹 | path 路径 | log 日志 | run 运行 执行 | build 构建 | compile 编译 | compiler 编译器 | branch 分支 | merge 合并
+commit 提交 | template 模板 模版 | render 渲染 | renderer 渲染器 | editor 编辑器 | parser 解析器 | parse 解析 | search 搜索 检索
+sort 排序 | filter 过滤 筛选 | page 页面 | pagination 分页 | button 按钮 | form 表单 | style 样式 | layout 布局 | color 颜色
+image 图片 图像 | video 视频 | audio 音频 | chart 图表 | report 报告 报表 | document 文档 | draft 草稿 稿子 初稿 | title 标题
+summary 摘要 总结 | outline 大纲 | introduction 引言 | paragraph 段落 | chapter 章节 | story 故事 | character 角色 人物
+villain 反派 坏人 | ending 结局 结尾 | formal 正式 | translate 翻译 | email 邮件 | message 消息 | sms 短信 | notification 通知
+payment 支付 付款 | order 订单 | invoice 发票 | refund 退款 | voucher 代金券 | coupon 优惠券 | price 价格 | discount 折扣
+budget 预算 | customer 客户 | product 产品 商品 | stock 库存 股票 | hotel 酒店 宾馆 旅馆 | flight 航班 机票 | train 火车 列车
+ticket 门票 车票 | restaurant 餐厅 餐馆 饭店 | sight 景点 | museum 博物馆 | park 公园 | weather 天气 | map 地图 | route 路线
+trip 旅行 行程 | morning 早上 早晨 上午 | evening 晚上 傍晚 | schedule 日程 | news 新闻 | music 音乐 | movie 电影 | recipe 食谱 菜谱
+thread 线程 | lock 锁 | queue 队列 | pool 连接池 | container 容器 | model 模型 | data 数据 | dataset 数据集
+feature 功能 | security 安全 | performance 性能 | memory 内存 | storage 存储 | encrypt 加密 | random 随机 | string 字符串
+list 列表 | dictionary 字典 | array 数组 | type 类型 | split 拆分 | rename 重命名 | delete 删除 | replace 替换
+update 更新 | upgrade 升级 | download 下载 | upload 上传 | import 导入 | export 导出 | optimize 优化 | format 格式
+validate 校验 验证 | authenticate 鉴权 认证 | retry 重试 | monitor 监控 | browser 浏览器 | frontend 前端 | backend 后端
+"""
+
+
+def _entries() -> dict[str, str]:
+    groups = (group.split() for line in _TERMS.strip().splitlines() for group in line.split(" | "))
+    return {han: term for term, *hans in groups for han in hans}
+
+
+ENGLISH = _entries()
+_HAN = re.compile("|".join(sorted(ENGLISH, key=len, reverse=True)))
+
+
+def english(text: str) -> str:
+    """The text with the Chinese terms of the table told in English: 回到重构之前 gives "回到 refactor 之前"."""
+    return text if text.isascii() else _HAN.sub(lambda found: f" {ENGLISH[found.group()]} ", text)
