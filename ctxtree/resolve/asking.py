@@ -21,7 +21,9 @@ from ctxtree.resolve.tables import (
     CODE,
     CONDITION,
     CONDITIONED,
+    CONVERSED,
     DENIED,
+    DESIRED,
     DROPPED,
     FOLLOWING,
     HAN_COMPLAINT,
@@ -43,6 +45,9 @@ from ctxtree.resolve.tables import (
     UNDOES,
     WORLD,
 )
+
+ALONE = 80
+"""Characters of a message in which something is chosen without its name: in a longer one it is an aside."""
 
 Style = Literal["", "move", "undo", "choice", "pick"]
 
@@ -84,12 +89,15 @@ def order(words: str) -> Order:
             refused += lettered(rest)
             spoken, turned_down = rest, True
             found = found if lettered(rest) else Order("", "")
-        elif condition or _mentioned(said, verb, _sentence(masked, clause)):
+        elif condition or _mentioned(said, verb, style, _sentence(masked, clause)):
             spoken = rest
         else:
-            found = Order(style, rest, said[: verb.start()], aside)
+            wished = style == "move" and DESIRED.search(said[: verb.start()]) and not _conversed(rest)
+            found = Order("pick" if wished else style, rest, said[: verb.start()], aside)
         condition = bool(re.search(CONDITION, said, re.IGNORECASE))
         aside = text[clause.start() : clause.end()]
+    if found.style == "pick" and (len(text) > ALONE or re.search(r"[?？]", masked)):
+        found = Order("", "")
     if found.style:
         return Order(found.style, found.phrase, found.before, found.aside, tuple(refused))
     if not spoken and not refused and _is_place(masked):
@@ -115,6 +123,10 @@ def _verb(clause: str, turned_down: bool) -> tuple[re.Match[str] | None, Style]:
     return None, ""
 
 
+def _conversed(rest: str) -> bool:
+    return bool(CONVERSED.search(rest) or plan_keys(rest)) or rest.strip()[:1].islower()
+
+
 def _denied(before: str) -> bool:
     if re.search(INVITED, before, re.IGNORECASE):
         return False
@@ -125,12 +137,12 @@ def _retracted(words: str) -> bool:
     return bool(re.search(RETRACTED, words.rstrip(" .。!！,，"), re.IGNORECASE))
 
 
-def _mentioned(clause: str, verb: re.Match[str], sentence: str) -> bool:
+def _mentioned(clause: str, verb: re.Match[str], style: Style, sentence: str) -> bool:
     """A move that is told of, thought about or asked about, and not asked for."""
     before, after = clause[: verb.start()], clause[verb.end() :]
-    if CALLED.match(after) and not re.search(r"(?:to|到)\s*$", verb.group()):
+    if style in ("move", "undo") and (TOLD.search(after) or WORLD.search(after) or _called(verb, after)):
         return True
-    if TOLD.search(after) or WORLD.search(after) or LETTING.search(before) or _retracted(after):
+    if LETTING.search(before) or _retracted(after):
         return True
     if re.search(CONDITIONED, after, re.IGNORECASE) or not _leads(before, verb.group()):
         return True
@@ -141,6 +153,11 @@ def _mentioned(clause: str, verb: re.Match[str], sentence: str) -> bool:
     if any(re.search(pattern, sentence, re.IGNORECASE) for pattern in ASKING):
         return True
     return not re.search(POLITE + "|" + INVITED + r"|\b(?:how|what) about\b", sentence, re.IGNORECASE)
+
+
+def _called(verb: re.Match[str], after: str) -> bool:
+    """Whether the verb is the first half of a name: "undo button", 回滚脚本."""
+    return bool(CALLED.match(after)) and not re.search(r"(?:to|到)\s*$", verb.group())
 
 
 def _leads(before: str, verb: str) -> bool:

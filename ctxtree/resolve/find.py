@@ -15,8 +15,8 @@ from ctxtree.resolve.match import DOUBT, Hit, content, coverage, matches, one_a_
 from ctxtree.resolve.moments import moment
 from ctxtree.resolve.plans import by_key, not_in_use, ordinal, other, previous
 from ctxtree.resolve.scene import Scene, quote
-from ctxtree.resolve.tables import BRANCHED, FAILURE, PLAN_NOUN, THAT
-from ctxtree.resolve.wish import Wish
+from ctxtree.resolve.tables import BRANCHED, EDITION, FAILURE, INTENDED, PLAN_NOUN, PROPOSED, TAKEN_UP, THAT
+from ctxtree.resolve.wish import Wish, ordinal_in
 
 UNPLANNED = 0.5
 """What a node is worth that lays out no plan, where a plan is asked for."""
@@ -33,12 +33,14 @@ def find(scene: Scene, wish: Wish) -> list[Hit]:
             return [] if first is None else [Hit(first, 1.0, "the first user message", "before")]
         case "before" | "undo":
             return _before(scene, wish)
+        case "changed":
+            return _changed(scene, wish) or _by_words(scene, wish)
         case "previous":
             return previous(scene) or _by_words(scene, wish)
         case "other":
             return other(scene, wish.refused) or _by_words(scene, wish)
         case "ordinal":
-            return ordinal(scene, wish.count) or _by_words(scene, wish)
+            return ordinal(scene, wish.count) or _first(scene, wish) or _by_words(scene, wish)
         case "plan":
             return by_key(scene, wish.key) or _by_words(scene, wish)
         case "words":
@@ -110,9 +112,20 @@ def _rounds(scene: Scene) -> list[int]:
 def _before(scene: Scene, wish: Wish) -> list[Hit]:
     keys = [wish.key] if wish.key else plan_keys(wish.phrase)
     if keys:
-        return [_ahead(scene, hit) for hit in by_key(scene, keys[0])]
+        return [_ahead(scene, hit) for hit in _taken_up(scene, wish, keys[0]) or by_key(scene, keys[0])]
+    count = ordinal_in(wish.phrase) if wish.planned else 0
+    if count and (named := ordinal(scene, count)):
+        return [_ahead(scene, hit) for hit in named]
     failed = _failures(scene, wish) if FAILURE.search(wish.phrase) else []
     return failed or _before_words(scene, wish)
+
+
+def _taken_up(scene: Scene, wish: Wish, key: str) -> list[Hit]:
+    """The first user message that takes up a plan laid out before it, where the words speak of using it."""
+    laid = [place for name, place in scene.plans if name == key and place < scene.on_path]
+    since = range(laid[0], scene.on_path) if laid and TAKEN_UP.search(wish.phrase) else ()
+    taken = [i for i in since if scene.nodes[i].role == "user" and key in plan_keys(scene.words[i])]
+    return [Hit(i, 1.0, f'takes up plan "{key}": {quote(scene, i)}') for i in taken[:1]]
 
 
 def _asked(scene: Scene, place: int) -> int:
@@ -130,7 +143,7 @@ def _failures(scene: Scene, wish: Wish) -> list[Hit]:
     told = [i for i, node in enumerate(path) if node.role != "user" and FAILURE.search(scene.words[i])]
     wanted = content(FAILURE.sub(" ", wish.phrase))
     fitting = [i for i in errors if _fits(scene, i, wanted)] or [
-        i for i in told if wanted and _fits(scene, i, wanted)
+        _told_of(scene, i, errors) for i in told if wanted and _fits(scene, i, wanted)
     ]
     found = fitting or errors or told
     if not found:
@@ -142,6 +155,11 @@ def _failures(scene: Scene, wish: Wish) -> list[Hit]:
     first = Hit(chosen, best, f"before the {which} error: {quote(scene, chosen, FAILURE)}", "before")
     weight = best * 0.42
     return [first, *(Hit(i, weight, f"before an error: {quote(scene, i, FAILURE)}", "before") for i in rest)]
+
+
+def _told_of(scene: Scene, place: int, errors: Sequence[int]) -> int:
+    """The error that a message tells of: the last one before it in its turn, else the message itself."""
+    return next((i for i in reversed(errors) if i < place and scene.turns[i] == scene.turns[place]), place)
 
 
 def _fits(scene: Scene, place: int, wanted: Sequence[str]) -> bool:
@@ -156,15 +174,25 @@ def _fits(scene: Scene, place: int, wanted: Sequence[str]) -> bool:
 
 
 def _before_words(scene: Scene, wish: Wish) -> list[Hit]:
-    """The earliest of the nodes that fit an event about equally well: where it began."""
+    """The earliest of the nodes that fit an event about equally well: where it began, not where it was proposed."""
     hits = [hit for hit in matches(scene, wish.phrase, whole=False) if hit.place < scene.on_path]
-    top = max((hit.score for hit in hits), default=0.0)
-    near = sorted((hit for hit in hits if hit.score >= 0.6 * top), key=lambda hit: hit.place)
+    laid = {place for _, place in scene.plans}
+    laid |= {hit.place for hit in hits if scene.speaks(hit.place) and INTENDED.search(scene.words[hit.place])}
+    done = [hit for hit in hits if hit.place not in laid] or hits
+    top = max((hit.score for hit in done), default=0.0)
+    near = [hit for hit in done if hit.score >= 0.6 * top]
+    shares = {hit.place: coverage(wish.phrase, scene.words[hit.place]) for hit in near}
+    most = 0.75 * max(shares.values(), default=0.0)
+    near = sorted((hit for hit in near if shares[hit.place] >= most), key=lambda hit: hit.place)
     if not near:
         return []
     begun = near[-1] if wish.last else near[0]
-    rest = (replace(hit, score=hit.score * 0.5) for hit in hits if hit.place != begun.place)
-    return [_ahead(scene, hit) for hit in (replace(begun, score=top), *rest)]
+    asked = scene.turns[begun.place]
+    start = next((hit for hit in done if hit.place == asked and scene.nodes[asked].role == "user"), begun)
+    rest = (
+        replace(hit, score=hit.score * 0.5) for hit in done if hit.place not in (start.place, begun.place)
+    )
+    return [_ahead(scene, hit) for hit in (replace(start, score=top), *rest)]
 
 
 def _ahead(scene: Scene, hit: Hit) -> Hit:
@@ -177,7 +205,7 @@ def _by_words(scene: Scene, wish: Wish) -> list[Hit]:
     if hits and wish.planned:
         return _planned(scene, wish, hits, laid)
     if hits:
-        return [hit if hit.place in laid else _answered(scene, hit) for hit in hits]
+        return [hit if hit.place in laid else replace(hit, place=scene.onward(hit.place)) for hit in hits]
     named = bool(content(wish.phrase))
     if named and not wish.planned:
         return []
@@ -201,9 +229,19 @@ def _planned(scene: Scene, wish: Wish, hits: Sequence[Hit], laid: set[int]) -> l
     return weighed
 
 
-def _answered(scene: Scene, hit: Hit) -> Hit:
-    """The answer to a user message that fits: one goes on from there."""
-    return replace(hit, place=scene.answer(hit.place)) if scene.nodes[hit.place].role == "user" else hit
+def _changed(scene: Scene, wish: Wish) -> list[Hit]:
+    """Before the first user message after the first turn that speaks of the thing: there it was changed."""
+    turns = sorted(set(scene.turns[: scene.on_path]))
+    asked = [i for i in turns[1:] if scene.nodes[i].role == "user"]
+    found = [i for i in asked if coverage(wish.phrase, scene.words[i]) >= WHOLLY and content(wish.phrase)]
+    return [Hit(i, 0.95, f"before it was changed: {quote(scene, i)}", "before") for i in found[:1]]
+
+
+def _first(scene: Scene, wish: Wish) -> list[Hit]:
+    """The first answer, for "the first draft" where no plan is laid out."""
+    answers = [i for i in range(scene.on_path) if scene.speaks(i)]
+    first = wish.count == 1 and not scene.plans and EDITION.search(wish.phrase) and answers
+    return [Hit(answers[0], 0.6, f"the first answer: {quote(scene, answers[0])}")] if first else []
 
 
 def _picked(scene: Scene, wish: Wish) -> list[Hit]:
@@ -212,12 +250,19 @@ def _picked(scene: Scene, wish: Wish) -> list[Hit]:
     if not content(phrase):
         return []
     open_to = {place for key, place in scene.plans if key not in wish.refused or not key}
+    open_to |= {place for place in range(scene.on_path) if PROPOSED.search(scene.words[place])} - _called(
+        scene
+    )
     if wish.by:
         open_to |= set(range(scene.on_path))
     if BRANCHED.search(wish.phrase):
         open_to |= set(range(scene.on_path, len(scene.nodes)))
     hits = [hit for hit in matches(scene, phrase) if hit.place in open_to]
     return [hit for hit in hits if coverage(phrase, scene.words[hit.place]) >= WHOLLY]
+
+
+def _called(scene: Scene) -> set[int]:
+    return {place for place, node in enumerate(scene.nodes) if node.role == "tool" or node.message.calls}
 
 
 def _spoken_of(scene: Scene, wish: Wish) -> list[Hit]:

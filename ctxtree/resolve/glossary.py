@@ -15,7 +15,7 @@ cache 缓存 | theme 主题 | login 登录 登陆 | register 注册 | password �
 permission 权限 | interface 接口 | service 服务 | server 服务器 服务端 | client 客户端 | request 请求 | response 响应
 timeout 超时 | connection 连接 | network 网络 | gateway 网关 | proxy 代理 | config 配置 | environment 环境 | install 安装
 dependency 依赖 | package 软件包 | module 模块 | component 组件 | function 函数 | parameter 参数 | variable 变量 | loop 循环
-decorator 装饰器 | exception 异常 | warning 警告 | bug 缺陷 漏洞 | fix 修复 | patch 补丁 | script 脚本 | code 代码 | file 文件
+decorator 装饰器 | exception 异常 | warning 警告 | bug 缺陷 漏洞 | fix 修复 | patch 补丁 | crawler 爬虫 | script 脚本 | code 代码 | file 文件
 folder 目录 文件夹 | path 路径 | log 日志 | run 运行 执行 | build 构建 | compile 编译 | compiler 编译器 | branch 分支 | merge 合并
 commit 提交 | template 模板 模版 | render 渲染 | renderer 渲染器 | editor 编辑器 | parser 解析器 | parse 解析 | search 搜索 检索
 sort 排序 | filter 过滤 筛选 | page 页面 | pagination 分页 | button 按钮 | form 表单 | style 样式 | layout 布局 | color 颜色
@@ -30,7 +30,7 @@ thread 线程 | lock 锁 | queue 队列 | pool 连接池 | container 容器 | mo
 feature 功能 | security 安全 | performance 性能 | memory 内存 | storage 存储 | encrypt 加密 | random 随机 | string 字符串
 list 列表 | dictionary 字典 | array 数组 | type 类型 | split 拆分 | rename 重命名 | delete 删除 | replace 替换
 update 更新 | upgrade 升级 | download 下载 | upload 上传 | import 导入 | export 导出 | optimize 优化 | format 格式
-validate 校验 验证 | authenticate 鉴权 认证 | retry 重试 | monitor 监控 | browser 浏览器 | frontend 前端 | backend 后端
+validate 校验 验证 | authenticate 鉴权 认证 | check 检查 | confirm 确认 | retry 重试 | monitor 监控 | browser 浏览器 | frontend 前端 | backend 后端
 """
 
 

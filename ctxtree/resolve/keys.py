@@ -4,7 +4,19 @@ from __future__ import annotations
 
 import re
 
-from ctxtree.resolve.tables import ENGLISH_KEY, HAN_KEY, HAN_STEP, LETTER_KEY, NUMBERS, PLAN_NOUN
+from ctxtree.resolve.tables import (
+    ENGLISH_KEY,
+    HAN_KEY,
+    HAN_STEP,
+    LETTER_KEY,
+    NUMBERS,
+    ORDINAL,
+    OTHER,
+    OWNED,
+    PLAN_NOUN,
+    PREVIOUS,
+    THAT,
+)
 
 
 def plan_keys(text: str) -> list[str]:
@@ -30,7 +42,12 @@ def is_planned(text: str) -> bool:
 
 
 def names_plan(clause: str) -> bool:
-    return is_planned(clause) or bool(lettered(clause))
+    """Whether a clause names one plan for sure: by its key, its number, its place or who proposed it."""
+    if lettered(clause):
+        return True
+    return is_planned(clause) and any(
+        table.search(clause) for table in (ORDINAL, OTHER, PREVIOUS, THAT, OWNED)
+    )
 
 
 def _key(noun: str, mark: str) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from ctxtree.bm25 import Index, relevance
+from ctxtree.bm25 import Index
 from ctxtree.resolve.glossary import english
 from ctxtree.resolve.scene import Scene, quote
 from ctxtree.resolve.tables import GENERIC
@@ -47,7 +47,9 @@ def matches(scene: Scene, phrase: str, skip: int = -1, whole: bool = True) -> li
     index = Index(
         words.terms(english(f"{scene.labels.get(i, '')} {text}")) for i, text in enumerate(scene.words)
     )
-    found = relevance(index.scores(wanted), index.ideal(wanted))
+    scores = index.scores(wanted)
+    top = max(scores.values(), default=1.0)
+    found = {place: score / top for place, score in scores.items()}
     for place, label in scene.labels.items():
         shared = sum(term in words.terms(english(label)) for term in wanted) / max(len(wanted), 1)
         if shared:
@@ -93,7 +95,7 @@ def one_a_turn(scene: Scene, hits: Iterable[Hit], laid: set[int]) -> list[Hit]:
     best: dict[int, Hit] = {}
     for hit in sorted(hits, key=lambda hit: (hit.place not in laid, -hit.score, hit.place)):
         held = best.setdefault(scene.turns[hit.place], hit)
-        answers = scene.nodes[held.place].role == "user" and scene.nodes[hit.place].role == "assistant"
+        answers = scene.speaks(hit.place) and not scene.speaks(held.place)
         if answers and held.place not in laid and hit.score >= 0.5 * held.score:
             best[scene.turns[hit.place]] = replace(hit, score=held.score)
     return list(best.values())

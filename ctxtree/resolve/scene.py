@@ -43,13 +43,20 @@ class Scene:
         """The places of the turn that a node belongs to."""
         return [i for i, start in enumerate(self.turns) if start == self.turns[place]]
 
-    def answer(self, place: int) -> int:
-        """Where one goes on after a user message: the last assistant message of its turn, or the message itself."""
-        answers = [i for i in self.turn(place) if self.nodes[i].role == "assistant"]
-        return answers[-1] if answers else place
+    def speaks(self, place: int) -> bool:
+        """Whether a node is an answer in words, and no call."""
+        return self.nodes[place].role == "assistant" and not self.nodes[place].message.calls
 
-    def answered(self, place: int) -> bool:
-        return self.answer(place) != place
+    def onward(self, place: int) -> int:
+        """Where one goes on after a node: after a user message its answer, after a call its results."""
+        turn = self.turn(place)
+        if self.nodes[place].role == "user":
+            return next((i for i in reversed(turn) if self.speaks(i)), place)
+        if not self.nodes[place].message.calls:
+            return place
+        later = [i for i in turn if i > place]
+        ends = next((n for n, i in enumerate(later) if self.nodes[i].role != "tool"), len(later))
+        return later[ends - 1] if ends else place
 
 
 def scene_of(path: Sequence[Node], marks: Mapping[str, Mapping[str, Any]], others: Sequence[Node]) -> Scene:

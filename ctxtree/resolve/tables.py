@@ -16,13 +16,13 @@ MOVES = (
     r"^\W*(?:(?:ok|okay|and|now|please|right|so|then|no|just),? )*(?:right |straight )?back to\b",
     r"(?<=about )going back(?:\s+to\b)?|\b(?:take|bring)\s+(?:me|us|it|this|things)\s+back\b(?:\s+to\b)?",
     r"\b(?:return|revert|rewind|backtrack|roll\s*back|reset|fall back)\s+(?:\w+\s+)?to\b",
-    r"\b(?:rewind|backtrack)\b|\brestore\s+(?:to\b)?|\bstep back\b",
+    r"\b(?:rewind|backtrack)\b|\bstep back\b|\brestore (?:to\b|(?=(?:\S+ ){0,4}(?:version|plan|state|step|point|checkpoint)\b))",
     r"\b(?:restart|resume|continue|pick up|start (?:over|again))\s+(?:from|at)\b",
     r"回到|回退到?|退回到?|返回(?=到|.{0,20}(?:方案|版本|计划|步|之前))到?|恢复(?=到|.{0,20}(?:方案|版本|之前))到?",
-    r"回滚到?|切回到?|切换回|换回到?|改回到?|用回|跳回到?|倒回到?|退到|倒退到?|后退|回復到?|回歸到?",
+    r"回滚到?|切回到?|切换回|换回到?|改回到?|用回|[说聊谈讲]回|跳回到?|倒回到?|退到|倒退到?|后退|回復到?|回歸到?",
     r"退(?=[一二两三四五六\d]+(?:步|轮|个回合|条))",
     r"\b(?:start|begin) (?=(?:all )?over\b|again\b|anew\b|afresh\b|from (?:scratch|zero|the (?:very )?(?:beginning|start|top)))",
-    r"^\W*(?:我们|還是|还是|全部|都|推翻|推倒)*从(?=(?:头|零)(?:再)?(?:开始|来|做)\W*$)|^\W*(?:我们|推倒)*重新?(?=(?:开始|来过|来)\W*$)",
+    r"^\W*(?:我们|還是|还是|全部|都|推翻|推倒)*从(?=(?:头|零)(?:再)?(?:开始|来过?|做)\W*$)|^\W*(?:我们|推倒|推翻|全部|都)*重新?(?=(?:开始|来过|来)\W*$)",
     r"\bzurück zu[mr]?\b|\brevenir (?:à|au)\b|\brevenons (?:à|au)\b|\bvolver a\b|\bvolvamos a\b",
     r"戻って|戻る|に戻|вернись к|вернёмся к",
 )
@@ -30,14 +30,14 @@ UNDOES = (
     r"\bundo\b|\brevert\b(?!\s+to\b)|\broll\s*back\b(?!\s+to\b)",
     r"\b(?:discard|scrap|drop|throw away|cancel|scratch|remove|delete)\b(?=\s+(?:(?:the|my|your|that|this|our)\s+)?"
     r"(?:last|latest|previous)\s+(?:\w+\s+)?(?:steps?|changes?|edits?|turns?|messages?|exchanges?|rounds?|attempts?|one)\b)",
-    r"\bscratch (?=that\W*$)|\btake (?=(?:that|it|this) back\b)|\btake back (?=(?:that|it|this|what|my last|the last)\b)",
+    r"\bscratch (?=that\W*$)|\btake (?:that|it|this) back\b|\btake back (?=(?:that|it|this|what|my last|the last)\b)",
     r"撤销|撤回|撤銷|撤消|撤掉|取消(?=.{0,6}步)|收回(?=.{0,6}(?:话|消息|修改|改动))|rückgängig|annule|deshaz|元に戻",
 )
 LEAD = (
     r"(?:(?:please|okay|ok|now|just|then|and|so|but|or|actually|hmm+|hm|no|nope|yes|well|right|alright|sorry|wait|oh|hey|let'?s"
     r"|let us|let me|let|me|can|could|would|will|you|we|i|i'd|i'll|we'd|want|wanna|need|like|love|prefer|should|have|must|got|gotta"
     r"|to|first|better|best|go ahead|quickly|simply|rather|also|still|again|instead|think|guess|say|said|feel|it's|is|it|time"
-    r"|how about|what about|why don'?t|why not|help|mind|all|kindly|maybe(?= we should| let)|for)\W+)*$"
+    r"|how about|what about|why don'?t|why not|help|mean|mind|all|kindly|maybe(?= we should| let)|for)\W+)*$"
 )
 """What may stand before an English verb of moving where it is an order; after anything else it is told of, or a noun."""
 ORDERED = (
@@ -61,11 +61,12 @@ CHOICES = (
 """A choice of a plan that was left: it asks for a move where it names a plan."""
 PICKS = (
     *CHOICES,
+    rf"\b{_TAKE}\b(?= what (?:my |our |the )?\w+ (?:said|proposed|suggested|wanted|recommended|had in mind)\b)",
     rf"\blet'?s (?:{_TAKE} )?(?=.*\b(?:instead|after all)\b)",
 )
 """A choice in any words: it asks for a move only where exactly what it names stands in a plan that is not in use."""
 FOLLOWING = (
-    rf"\b{_TAKE}\b",
+    r"\b(?:use|try|take|go with|stick (?:with|to)|choose|pick|do(?! not)|follow)\b",
     r"(?:用|选|走|按|试)",
 )
 """A choice that asks for a move only after another plan was turned down: "forget plan B, use plan A"."""
@@ -86,7 +87,7 @@ REPORTED = (
     r"(?<!\bi )\b(?:said|says?|told|tells?|asked|asks?|wrote|suggest(?:s|ed)?|mention(?:s|ed)?)\b",
     r"\b(?:wants?|thinks|believes|hopes|wishes|insists|prefers|feels|recommends?|recommended|knows?|had) (?:to|that|we|it)\b"
     r"(?<!\bi want to)(?<!\bwe want to)(?<!\byou want to)",
-    r"\b(?:phrase|words?|button|command|means?|explain|describe|define|translate|how (?:to|do)|(?:used|tried|about) to)\b",
+    r"\b(?:phrase|words?|button|command|(?<!\bi )means?|explain|describe|define|translate|how (?:to|do)|(?:used|tried|about) to)\b",
     r"\b(?:able|possible|option|ability|function|feature|way|decision|need|reason|chance|idea) to\b",
     r"\b(?:if|when|whenever|once|unless|until|before|after(?! all)|while|because|since|what if|in case)\b",
     r"\b(?:may|might|maybe(?! (?:we should|let))|perhaps|possibly|someday|(?<!^)could(?! you| we)|would(?! you| like))\b",
@@ -160,7 +161,10 @@ UNITS: tuple[tuple[Unit, str], ...] = (
         r"steps?|exchanges?|changes?|edits?|repl(?:y|ies)|responses?|answers?|attempts?|actions?"
         r"|步骤?|次修改|次|修改|改动|操作",
     ),
-    ("turn", r"turns?|rounds?|questions?|prompts?|requests?|轮(?:对话)?|回合|个问题"),
+    (
+        "turn",
+        r"turns?|rounds?|questions?|prompts?|requests?|轮(?:对话)?|回合|个问题|条?(?:要求|请求|指令|提问)",
+    ),
     ("message", r"messages?|nodes?|entries|条(?:消息)?|个节点"),
 )
 EVENT = (
@@ -193,7 +197,7 @@ PRAISE = re.compile(
     re.IGNORECASE,
 )
 BY = re.compile(
-    r"\bwhat (\w+) (?:said|proposed|suggested|wanted|recommended|had in mind)\b|^(\w{1,4})(?:说|建议|提|推荐)?的(?:\w{0,2})?$",
+    r"\bwhat (?:my |our |the )?(\w+) (?:said|proposed|suggested|wanted|recommended|had in mind)\b|^([A-Za-z]+|[\u4e00-\u9fff]{1,4}?)\s*(?:说|建议|提|推荐)?的\W*(?:来|办|做)?$",
     re.IGNORECASE,
 )
 """A plan named by who proposed it."""
@@ -212,15 +216,16 @@ ORDINAL = re.compile(
 )
 START = re.compile(
     r"^(?:all )?over(?: again)?$|^(?:again|anew|afresh)$|^(?:头|零)?(?:再)?(?:开始|来过?|做)$"
-    r"|\b(?:the )?(?:very )?(?:beginning|start|scratch|zero|square one|top)\b\W*$|^(?:最)?(?:开头|开始|起点)\W*$",
+    r"|^(?:all )?(?:over |again )?(?:from |at |to )?(?:the )?(?:very )?(?:beginning|start|scratch|zero|square one|top)"
+    r"(?: of (?:the|this|our) (?:conversation|chat|session|thread))?\W*$|^(?:最)?(?:开头|开始|起点)\W*$",
     re.IGNORECASE,
 )
 LAST = re.compile(r"\b(?:last|latest|again|most recent)\b|最后|最近|又", re.IGNORECASE)
 BARE = re.compile(
-    r"^(?:to )?(?:just |right )?(?:before|prior to)\b(?!.*\b(?:the|our|my|it|we|i|you|they)\b.*\b(?:the|our|my|we|i|you|they|everything)\b)"
-    rf"|^(?:to )?(?:the |that |this |our |my |your )?(?:[^\s,]+ ){{0,4}}{PLAN_NOUN}(?:\W*$| (?:with|about|for|from|of|before|that|where|by|at|in|on|without|using)\b)"
-    r"|^(?:to )?(?:the |that )(?:\w+ ){0,3}(?:step|point|moment|state|checkpoint|part|tests?)\b(?:\W*$| (?:where|before|when|with|at)\b)"
-    r"|(?:之前|以前)(?:的(?:版本|样子|状态|方案|那版|那一?步|时候))?\W*$|那(?:个\w{0,4}|一?步|版|一版)\W*$|^[^，。]{0,12}(?:方案|版本|办法|思路)\W*$",
+    r"^(?:to )?(?:just |right )?(?:before|prior to)\b(?!.*\b(?:the|our|my) \w+ (?:the|our|my|we|i|you|they|it|everything|all)\b)"
+    rf"|^(?:to )?(?:the |that |this |our |my |your )(?:[^\s,]+ ){{0,4}}{PLAN_NOUN}(?:\W*$| (?:with|about|for|from|of|before|that|where|by|at|in|on|without|using)\b)"
+    r"|^(?:to )?(?:the |that )(?:\w+ ){0,3}(?:step|point|moment|state|checkpoint|part)\b(?:\W*$| (?:where|before|when|with|at)\b)"
+    r"|(?:之前|以前)(?:的(?:版本|样子|状态|方案|那版|那一?步|时候))?\W*$|那(?:个\w{0,4}|一?步|版|一版)\W*$|^(?=[^，。]*(?:那|第|上|前|原|最初|的))[^，。]{0,12}(?:方案|版本|办法|思路)\W*$",
     re.IGNORECASE,
 )
 """A place named without a verb."""
@@ -231,7 +236,7 @@ SENTENCE_LIKE = re.compile(
     r"|^(?!.*\b(?:before|prior to)\b).*\b(?:is|are|was|were|has|have|had|will|would|should|looks?|seems?|works?"
     r"|worked|fails?|failed|sounds?|means?|needs?|wants?)\b"
     r"|\b(?:goes|went|came|comes|ran|runs)\b|^.*\b(?:is|are|was|were|fail(?:s|ed)|work(?:s|ed))\b.*\bbefore\b"
-    r"|是|说|完了|好了|很|吗|呢|怎么|什么|解释|说明|介绍|看看|比较|执行|实现|继续|讲|写|运行|为什么|觉得|喜欢|太|不|有|住|用过",
+    r"|是|说|完了|好了|很|吗|呢|怎么|什么|解释|说明|介绍|看看|比较|执行|实现|继续|讲|写|运行|为什么|觉得|喜欢|太|不|别|没|有|住|用过",
     re.IGNORECASE,
 )
 QUOTED = re.compile(r"\"[^\"]*\"|“[^”]*”|「[^」]*」|『[^』]*』|`[^`]*`|(?<!\w)'[^']*'(?!\w)|‘[^’]*’")
@@ -240,20 +245,20 @@ CLAUSE = re.compile(r"(?:[^,;.!?，。；！？\n]|\.(?=\w))+[,;.!?，。；！�
 HAN_STEP = re.compile(r"第([一二三四五六七八九]|\d{1,2})步")
 HAN_LEAD = (
     r"(?:\W|请|我们?|咱们?|你|还是|还|能不能|可不可以|能|可以|不如|要不|那|就|先|再|直接|马上|现在|立刻|麻烦|帮我?|给我"
-    r"|把.{1,12}|想|要|应该|得|让|一起|干脆|算了|好的?|吧|都|全部|重新|都?给|说|往|向|希望|需要|建议|劳烦|劳驾|赶紧|快|最好|不然|其实)*"
+    r"|把.{1,12}|(?:最后|刚才|前面)?[一二两三四五六]个?(?:步|轮|回合|条|次)|想|要|应该|得|让|一起|干脆|算了|好的?|吧|都|全部|重新|都?给|说|往|向|希望|需要|建议|劳烦|劳驾|赶紧|快|最好|不然|其实)*"
 )
 """What may stand before a Chinese verb of moving where it is an order; anything else is a subject or a story."""
 HAN_COMPLAINT = r".{0,16}(?:不行|不好|不对|没用|失败了|行不通|不合适|太\w{1,3}了?)" + HAN_LEAD
 """The same after a complaint without a comma: 方案B不行我们还是回到方案A."""
 TOLD = re.compile(
-    r"^\s*(?:了|过)(?!去)|\bnext (?:year|month|week|time)\b|\btomorrow\b|\blater\b|\bif (?:needed|necessary)\b|^\s*(?:is|was)\b"
-    r"|的(?:理由|好处|坏处|风险|代价|原因|成本|影响|可能性?|必要)\W*$|也不迟|再说\W*$|也行\W*$",
+    r"^\s*(?:了|过)(?!去)|\bnext (?:year|month|week|time)\b|\b(?:tomorrow|tonight|later)\b|\bon (?:mon|tues|wednes|thurs|fri|satur|sun)day\b|\bby (?:train|car|bus|plane)\b|\bif (?:needed|necessary)\b|^\s*(?:is|was)\b|\bwhere (?:we|you|i|it) left off\b"
+    r"|的(?:理由|好处|坏处|风险|代价|原因|成本|影响|可能性?|必要)|^\s*给|(?:以后|之后|的时候)(?![\W的那]|$)|也不迟|再说\W*$|也行\W*$",
     re.IGNORECASE,
 )
 """What stands after the verb of a move that is told, or is for another day."""
 CALLED = re.compile(
     r"\s*(?:stacks?|buttons?|features?|functions?|commands?|history|logs?|buffers?|operations?|keys?|shortcuts?|support|logic"
-    r"|options?|scripts?|and redo|/ ?redo)\b"
+    r"|scripts?|and redo|/ ?redo)\b"
     r"|\s*(?:功能|按钮|机制|脚本|逻辑|接口|栈|记录|日志|原因|流程|快捷键|键|支持|权限|策略|点\W|和重做|与重做)",
     re.IGNORECASE,
 )
@@ -264,7 +269,7 @@ YESTERDAY = re.compile(r"\byesterday\b|昨天", re.IGNORECASE)
 AGO = (
     re.compile(r"\b(\d{1,3}|half an?|[a-z]+) (minutes?|mins?|hours?|days?) ago\b", re.IGNORECASE),
     re.compile(
-        r"(\d{1,3}|[二三四五六七八九]?十[一二三四五六七八九]?|半|[一二两三四五六七八九])\s*个?(半)?(分钟|小时|钟头|天)(?:之?前|以前)"
+        r"(\d{1,3}|[二三四五六七八九]?十[一二三四五六七八九]?|半|[一二两三四五六七八九])\s*个?(半)?(分钟|刻钟|小时|钟头|天)(?:之?前|以前)"
     ),
 )
 
@@ -274,7 +279,7 @@ GENERIC = re.compile(
     r"|back|to|where|when|while|we|i|you|it|had|were|was|from|of|about|with|please|again|instead|after all|rather|time|discussed"
     r"|discussing|talk(?:ed|ing)?|discussion|proposed|suggested|mentioned|made|used|did|before|after|still|then|checkpoint|label"
     r"|node|message|conversation|question|answer|reply|said|asked|began|started|let'?s|us|ok(?:ay)?|version|better|best|good|fine)\b"
-    r"|刚才|刚刚|之前|以前|原来|那个|这个|那一?步|这一?步|那一?版|一版|那会儿|那时候?|的时候|时候|说过?的|提到的|讨论的|聊的|那里|那儿|地方"
+    r"|刚才|刚刚|刚|做完|最初|最早|最开始|一开始|之前|以前|原来|那个|这个|那一?步|这一?步|那一?版|一版|那会儿|那时候?|的时候|时候|说过?的|提到的|讨论的|聊的|那里|那儿|地方"
     r"|状态|一下|话题|问题|回答|答案|部分|阶段|环节|更好|挺好|还是|其实|吧$|来$|好$|办$|做$",
     re.IGNORECASE,
 )
@@ -284,3 +289,44 @@ BRANCHED = re.compile(
     re.IGNORECASE,
 )
 """Words for what stands on another branch."""
+TAKEN_UP = re.compile(
+    r"^(?:we |you |i )?(?:using|chose|choosing|took|taking|used|went with|started)\b|^(?:我们|你|我)?(?:采用|改用|用|选择?|实施|开始)",
+    re.IGNORECASE,
+)
+"""A plan spoken of as done, not as laid out."""
+OWN = re.compile(
+    r"^(?:my|我的?)(?: last| latest| previous|上一?|最后一?|刚才那?)\s*(?:messages?|entries|条(?:消息)?|的?话)\W*$",
+    re.IGNORECASE,
+)
+"""The newest words of the user."""
+CURRENT = re.compile(
+    r"\b(?:current|present|existing)\b|^(?:this|the same)\b|现在|目前|当前|^这个|^这种", re.IGNORECASE
+)
+"""What is in use already: to choose it is no move."""
+ORIGINAL = re.compile(
+    r"\b(?:original|old|earlier|former|initial)\b|原来的?|原先的?|之前的|以前的|旧的?|最初的?", re.IGNORECASE
+)
+"""A thing as it was before it was changed."""
+EDITION = re.compile(r"\b(?:version|draft|answer|reply|response)\b|版|稿|回答|答案", re.IGNORECASE)
+"""What every answer is one of, so that the first can be told by its number."""
+PROPOSED = re.compile(
+    r"\b(?:suggest(?:s|ed|ion)?|propos(?:es?|ed|al)|recommend(?:s|ed)?|how about|what about|(?:we|you|i) could|options?|ways?|either|consider)\b"
+    r"|建议|提议|推荐|可以|不如|要不|或者|思路|办法",
+    re.IGNORECASE,
+)
+"""A message that puts something forward to choose."""
+INTENDED = re.compile(r"\b(?:should|need to|needs to|could|would|must)\b|需要|应该|建议|可以", re.IGNORECASE)
+"""A message of the assistant that speaks of what is still to be done."""
+DESIRED = re.compile(
+    r"\bi(?:'d| would)? (?:want|like|need|love|have|had|got|wish|hope)\b.*$|我(?:们)?(?:很|还|也)?(?:想|要|得|需要|希望|打算)\W*$",
+    re.IGNORECASE,
+)
+"""A wish of one's own, which is as often about the world as about the conversation."""
+CONVERSED = re.compile(
+    rf"{PLAN_NOUN}|^\W*(?:the|that|this|those|these|our|my|your|where|when|what|how|before|after|just|right|an?|one|two|three|\d)\b|^\W*$"
+    r"|[那这第刚上][个里儿步版一轮才面\d]|第.|之前|以前|之后|时候|时|[步轮条版稿]|说|聊|讨论|最初|开始",
+    re.IGNORECASE,
+)
+"""What a conversation holds, and the world does not: a plan, a step, a turn, what was said."""
+OWNED = re.compile(r"\w's\b|的(?:建议|想法|方案|办法|主意)", re.IGNORECASE)
+"""Who a plan is from."""

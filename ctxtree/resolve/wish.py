@@ -15,11 +15,15 @@ from ctxtree.resolve.keys import is_planned, plan_keys
 from ctxtree.resolve.tables import (
     AFTER,
     BY,
+    CURRENT,
+    EDITION,
     EVENT,
     LAST,
     NUMBER,
+    ORIGINAL,
     ORDINAL,
     OTHER,
+    OWN,
     PRAISE,
     PREVIOUS,
     START,
@@ -29,7 +33,7 @@ from ctxtree.resolve.tables import (
     Unit,
 )
 
-Kind = Literal["count", "undo", "before", "previous", "other", "ordinal", "start", "plan", "words"]
+Kind = Literal["count", "undo", "before", "changed", "previous", "other", "ordinal", "start", "plan", "words"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,14 +68,18 @@ def read(words: str) -> Wish:
     phrase = phrase.strip(" \t,.;!?，。；！？\"'“”「」『』`吧了吗呢").strip()
     if THERE.fullmatch(phrase) and PRAISE.search(asked.aside):
         phrase = PRAISE.sub(" ", asked.aside).strip(" \t,.;!?，。；！？")
+    if asked.style == "undo" and re.fullmatch(r"(?:掉|了|去)*", phrase):
+        taken = re.search(r"把(.+?)(?:都|全部?|给)*$", asked.before)
+        phrase = taken.group(1) if taken else ""
+    chosen = asked.style in ("choice", "pick")
     wish = Wish(
-        bool(asked.style),
+        bool(asked.style) and not (chosen and CURRENT.search(phrase)),
         "words",
         phrase,
         planned=is_planned(phrase),
         last=bool(LAST.search(phrase)),
         refused=asked.refused,
-        chosen=asked.style in ("choice", "pick"),
+        chosen=chosen,
         picked=asked.style == "pick",
     )
     return (
@@ -87,6 +95,8 @@ def _as_count(wish: Wish, asked: Order) -> Wish | None:
     """ "the last two steps", "one message", 两步; an undo that names nothing is one exchange."""
     if wish.chosen:
         return None
+    if OWN.match(wish.phrase):
+        return _with(wish, "count", unit="turn")
     for unit, nouns in UNITS:
         counted = re.search(
             rf"(?<![A-Za-z0-9第]){NUMBER}\s*(?:more |last |个)?(?:{nouns})(?![A-Za-z0-9])",
@@ -140,17 +150,24 @@ def _as_plan(wish: Wish, asked: Order) -> Wish | None:
 
 
 def _as_order(wish: Wish) -> Wish | None:
-    if START.search(wish.phrase):
+    if START.search(wish.phrase) and not wish.chosen:
         return _with(wish, "start")
     if OTHER.search(wish.phrase):
         return _with(wish, "other", planned=True)
     if PREVIOUS.search(wish.phrase):
         return _with(wish, "previous")
-    ordinal = ORDINAL.search(wish.phrase)
-    if ordinal and wish.planned:
-        spelled = next(group for group in ordinal.groups() if group)
-        return _with(wish, "ordinal", count=number(spelled))
-    return None
+    count = ordinal_in(wish.phrase) if wish.planned or EDITION.search(wish.phrase) else 0
+    if count:
+        return _with(wish, "ordinal", count=count)
+    original = ORIGINAL.search(wish.phrase) if not wish.planned else None
+    changed = ORIGINAL.sub(" ", wish.phrase).strip(" 的") if original else ""
+    return _with(wish, "changed", phrase=changed) if changed else None
+
+
+def ordinal_in(phrase: str) -> int:
+    """The number of "the second plan", -1 for the last, 0 without one."""
+    found = ORDINAL.search(phrase)
+    return number(next(group for group in found.groups() if group)) if found else 0
 
 
 def _as_words(wish: Wish) -> Wish:
