@@ -91,7 +91,7 @@ def order(words: str) -> Order:
             found = found if lettered(rest) else Order("", "")
         elif condition or _mentioned(said, verb, style, _sentence(masked, clause)):
             spoken = rest
-        else:
+        elif style != "pick" or not found.style:
             wished = style == "move" and DESIRED.search(said[: verb.start()]) and not _conversed(rest)
             found = Order("pick" if wished else style, rest, said[: verb.start()], aside)
         condition = bool(re.search(CONDITION, said, re.IGNORECASE))
@@ -124,7 +124,9 @@ def _verb(clause: str, turned_down: bool) -> tuple[re.Match[str] | None, Style]:
 
 
 def _conversed(rest: str) -> bool:
-    return bool(CONVERSED.search(rest) or plan_keys(rest)) or rest.strip()[:1].islower()
+    return (
+        bool(CONVERSED.search(rest) or plan_keys(rest)) or re.match(r"\s*(?!my |our )[a-z]", rest) is not None
+    )
 
 
 def _denied(before: str) -> bool:
@@ -141,6 +143,8 @@ def _mentioned(clause: str, verb: re.Match[str], style: Style, sentence: str) ->
     """A move that is told of, thought about or asked about, and not asked for."""
     before, after = clause[: verb.start()], clause[verb.end() :]
     if style in ("move", "undo") and (TOLD.search(after) or WORLD.search(after) or _called(verb, after)):
+        return True
+    if style == "move" and re.search(r"把.+$", before) and not _conversed(after):
         return True
     if LETTING.search(before) or _retracted(after):
         return True

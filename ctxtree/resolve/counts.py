@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from ctxtree.resolve.tables import NUMBERS
+from ctxtree.resolve.places import NUMBERS
 
 
 def number(word: str) -> int:

@@ -13,13 +13,15 @@ from ctxtree.resolve.glossary import english
 from ctxtree.resolve.keys import plan_keys
 from ctxtree.resolve.match import DOUBT, Hit, content, coverage, matches, one_a_turn, turn_words
 from ctxtree.resolve.moments import moment
+from ctxtree.resolve.places import BRANCHED, EDITION, FAILURE, INTENDED, PLAN_NOUN, PROPOSED, TAKEN_UP, THAT
 from ctxtree.resolve.plans import by_key, not_in_use, ordinal, other, previous
 from ctxtree.resolve.scene import Scene, quote
-from ctxtree.resolve.tables import BRANCHED, EDITION, FAILURE, INTENDED, PLAN_NOUN, PROPOSED, TAKEN_UP, THAT
 from ctxtree.resolve.wish import Wish, ordinal_in
 
 UNPLANNED = 0.5
 """What a node is worth that lays out no plan, where a plan is asked for."""
+WHOLE = 0.8
+"""The share of an event that its node must hold where several turns hold as much."""
 WHOLLY = 0.6
 """The share of a choice that a plan must hold: less is another matter, and no move."""
 
@@ -176,23 +178,32 @@ def _fits(scene: Scene, place: int, wanted: Sequence[str]) -> bool:
 def _before_words(scene: Scene, wish: Wish) -> list[Hit]:
     """The earliest of the nodes that fit an event about equally well: where it began, not where it was proposed."""
     hits = [hit for hit in matches(scene, wish.phrase, whole=False) if hit.place < scene.on_path]
-    laid = {place for _, place in scene.plans}
-    laid |= {hit.place for hit in hits if scene.speaks(hit.place) and INTENDED.search(scene.words[hit.place])}
-    done = [hit for hit in hits if hit.place not in laid] or hits
+    done = _events(scene, hits)
     top = max((hit.score for hit in done), default=0.0)
     near = [hit for hit in done if hit.score >= 0.6 * top]
     shares = {hit.place: coverage(wish.phrase, scene.words[hit.place]) for hit in near}
-    most = 0.75 * max(shares.values(), default=0.0)
-    near = sorted((hit for hit in near if shares[hit.place] >= most), key=lambda hit: hit.place)
+    most = max(shares.values(), default=0.0)
+    near = sorted((hit for hit in near if shares[hit.place] >= 0.75 * most), key=lambda hit: hit.place)
     if not near:
         return []
     begun = near[-1] if wish.last else near[0]
     asked = scene.turns[begun.place]
     start = next((hit for hit in done if hit.place == asked and scene.nodes[asked].role == "user"), begun)
+    unsure = most < WHOLE and len({scene.turns[hit.place] for hit in near}) > 1
     rest = (
         replace(hit, score=hit.score * 0.5) for hit in done if hit.place not in (start.place, begun.place)
     )
-    return [_ahead(scene, hit) for hit in (replace(start, score=top), *rest)]
+    first = replace(start, score=top * DOUBT if unsure else top)
+    return [_ahead(scene, hit) for hit in (first, *rest)]
+
+
+def _events(scene: Scene, hits: Sequence[Hit]) -> list[Hit]:
+    """Hits where something was done: not where it was proposed, nor in the message that began it all."""
+    laid = {place for _, place in scene.plans}
+    laid |= {hit.place for hit in hits if scene.speaks(hit.place) and INTENDED.search(scene.words[hit.place])}
+    first = next((place for place, node in enumerate(_path(scene)) if node.role == "user"), 0)
+    done = [hit for hit in hits if hit.place not in laid] or list(hits)
+    return [hit for hit in done if hit.place != first] or done
 
 
 def _ahead(scene: Scene, hit: Hit) -> Hit:
@@ -203,7 +214,8 @@ def _by_words(scene: Scene, wish: Wish) -> list[Hit]:
     hits = matches(scene, wish.phrase, skip=scene.on_path - 1)
     laid = {place for _, place in scene.plans}
     if hits and wish.planned:
-        return _planned(scene, wish, hits, laid)
+        proposed = {i for i in range(len(scene.nodes)) if scene.speaks(i) and PROPOSED.search(scene.words[i])}
+        return _planned(scene, wish, hits, laid or proposed)
     if hits:
         return [hit if hit.place in laid else replace(hit, place=scene.onward(hit.place)) for hit in hits]
     named = bool(content(wish.phrase))

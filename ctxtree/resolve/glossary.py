@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 _TERMS = """
-refactor 重构 | rewrite 重写 | test 测试 | unit 单元 | deploy 部署 上线 | release 发布 发版 | staging 预发布 预发
+refactor 重构 | rewrite 重写 | test 测试 | unit 单元 | pass 通过 | deploy 部署 上线 | release 发布 发版 | staging 预发布 预发
 database 数据库 | index 索引 | query 查询 | table 数据表 表格 | schema 表结构 | migration 迁移 | backup 备份 | restore 还原
 cache 缓存 | theme 主题 | login 登录 登陆 | register 注册 | password 密码 口令 | user 用户 | session 会话 | token 令牌
 permission 权限 | interface 接口 | service 服务 | server 服务器 服务端 | client 客户端 | request 请求 | response 响应

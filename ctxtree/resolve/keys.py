@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from ctxtree.resolve.tables import (
+from ctxtree.resolve.places import (
     ENGLISH_KEY,
     HAN_KEY,
     HAN_STEP,

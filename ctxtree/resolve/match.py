@@ -9,11 +9,11 @@ from typing import Literal
 
 from ctxtree.bm25 import Index
 from ctxtree.resolve.glossary import english
+from ctxtree.resolve.places import GENERIC
 from ctxtree.resolve.scene import Scene, quote
-from ctxtree.resolve.tables import GENERIC
 from ctxtree.words import Words
 
-ENOUGH = 0.5
+ENOUGH = 0.6
 """The share of a phrase that a turn must hold for the phrase to mean it without a question."""
 DOUBT = 0.3
 """The most that a node with less than `ENOUGH` is worth."""

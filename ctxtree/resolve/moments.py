@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime, time, timedelta
 
 from ctxtree.resolve.counts import number
-from ctxtree.resolve.tables import AGO, YESTERDAY
+from ctxtree.resolve.places import AGO, YESTERDAY
 
 _SECONDS = {"m": 60, "分": 60, "刻": 900, "h": 3600, "小": 3600, "钟": 3600, "d": 86400, "天": 86400}
 

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from ctxtree.resolve.keys import plan_keys
 from ctxtree.resolve.match import Hit
+from ctxtree.resolve.places import ENGLISH_KEY, HAN_KEY
 from ctxtree.resolve.scene import Scene, quote
-from ctxtree.resolve.tables import ENGLISH_KEY, HAN_KEY
 
 
 def laid_out(scene: Scene) -> list[tuple[str, int]]:

@@ -10,7 +10,7 @@ from typing import Any
 
 from ctxtree.model import Node, texts
 from ctxtree.resolve.keys import plan_keys
-from ctxtree.resolve.tables import PLAN_NOUN
+from ctxtree.resolve.places import PLAN_NOUN
 
 REACH = 2_000
 """Characters read at each end of a node."""
@@ -48,14 +48,19 @@ class Scene:
         return self.nodes[place].role == "assistant" and not self.nodes[place].message.calls
 
     def onward(self, place: int) -> int:
-        """Where one goes on after a node: after a user message its answer, after a call its results."""
+        """Where one goes on after a node: after a user message its answer, after a call its results.
+
+        Results that only the last words of the turn follow count as answered by them.
+        """
         turn = self.turn(place)
         if self.nodes[place].role == "user":
             return next((i for i in reversed(turn) if self.speaks(i)), place)
-        if not self.nodes[place].message.calls:
+        if not self.nodes[place].message.calls and self.nodes[place].role != "tool":
             return place
         later = [i for i in turn if i > place]
         ends = next((n for n, i in enumerate(later) if self.nodes[i].role != "tool"), len(later))
+        if ends == len(later) - 1 and self.speaks(later[ends]):
+            return later[ends]
         return later[ends - 1] if ends else place
 
 

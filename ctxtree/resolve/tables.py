@@ -1,14 +1,14 @@
-"""The phrases by which people ask to go back, by language; a further language is a few more lines here.
+"""The phrases by which people ask to go back, and those that only sound like it, by language.
 
-Patterns are searched for without regard to case, in text with quotation marks blanked out.
+A further language is a few more lines here. Patterns are searched for without regard to case, in text with
+quotation marks blanked out.
 """
 
 from __future__ import annotations
 
 import re
-from typing import Literal
 
-Unit = Literal["exchange", "turn", "message"]
+from ctxtree.resolve.places import PLAN_NOUN
 
 MOVES = (
     r"\b(?:go|get|come|jump|move|switch|head|change|flip)\s+(?:\w+\s+)?back\b(?:\s+to\b)?",
@@ -22,7 +22,7 @@ MOVES = (
     r"回滚到?|切回到?|切换回|换回到?|改回到?|用回|[说聊谈讲]回|跳回到?|倒回到?|退到|倒退到?|后退|回復到?|回歸到?",
     r"退(?=[一二两三四五六\d]+(?:步|轮|个回合|条))",
     r"\b(?:start|begin) (?=(?:all )?over\b|again\b|anew\b|afresh\b|from (?:scratch|zero|the (?:very )?(?:beginning|start|top)))",
-    r"^\W*(?:我们|還是|还是|全部|都|推翻|推倒)*从(?=(?:头|零)(?:再)?(?:开始|来过?|做)\W*$)|^\W*(?:我们|推倒|推翻|全部|都)*重新?(?=(?:开始|来过|来)\W*$)",
+    r"^\W*(?:我们|還是|还是|全部|一切|所有|都|推翻|推倒)*从(?=(?:头|零)(?:再)?(?:开始|来过?|做)\W*$)|^\W*(?:我们|推倒|推翻|全部|都)*重新?(?=(?:开始|来过|来)\W*$)",
     r"\bzurück zu[mr]?\b|\brevenir (?:à|au)\b|\brevenons (?:à|au)\b|\bvolver a\b|\bvolvamos a\b",
     r"戻って|戻る|に戻|вернись к|вернёмся к",
 )
@@ -33,6 +33,26 @@ UNDOES = (
     r"\bscratch (?=that\W*$)|\btake (?:that|it|this) back\b|\btake back (?=(?:that|it|this|what|my last|the last)\b)",
     r"撤销|撤回|撤銷|撤消|撤掉|取消(?=.{0,6}步)|收回(?=.{0,6}(?:话|消息|修改|改动))|rückgängig|annule|deshaz|元に戻",
 )
+_TAKE = r"(?:use|try|take|have|go with|stick (?:with|to)|choose|pick|do|follow|switch (?:over )?to|change to|swap to)"
+CHOICES = (
+    rf"\b{_TAKE}\b(?=.*\b(?:instead|after all|again|rather)\b)",
+    rf"\b(?:i|we)(?:'d| would) (?:rather|prefer)(?: (?:to )?{_TAKE})?\b|\b(?:i|we) prefer\b|\bswitch (?:over )?to\b",
+    r"还是(?:用|选|走|按|采用|试|听|照|要)|还是(?=.*(?:吧|好|合适|靠谱|稳妥)\W*$)|還是用|(?:重新|再)(?:用|采用|选|试)|改用|换成|换用",
+    r"^(?:那|我们|咱们|请)*就(?:按|照|听|用|选)(?=.*(?:吧|来|办|做|的)\W*$)",
+    r"^(?:那|我们|咱们|请)*(?:按|照|用|选)(?=(?:它|那个|这个)(?:方案|办法|版本)?(?:吧|来|办|做)*\W*$)",
+)
+"""A choice of a plan that was left: it asks for a move where it names a plan."""
+PICKS = (
+    *CHOICES,
+    rf"\b{_TAKE}\b(?= what (?:my |our |the )?\w+ (?:said|proposed|suggested|wanted|recommended|had in mind)\b)",
+    rf"\blet'?s (?:{_TAKE} )?(?=.*\b(?:instead|after all)\b)",
+)
+"""A choice in any words: it asks for a move only where exactly what it names stands in a plan that is not in use."""
+FOLLOWING = (
+    r"\b(?:use|try|take|go with|stick (?:with|to)|choose|pick|do(?! not)|follow)\b",
+    r"(?:用|选|走|按|试)",
+)
+"""A choice that asks for a move only after another plan was turned down: "forget plan B, use plan A"."""
 LEAD = (
     r"(?:(?:please|okay|ok|now|just|then|and|so|but|or|actually|hmm+|hm|no|nope|yes|well|right|alright|sorry|wait|oh|hey|let'?s"
     r"|let us|let me|let|me|can|could|would|will|you|we|i|i'd|i'll|we'd|want|wanna|need|like|love|prefer|should|have|must|got|gotta"
@@ -50,26 +70,24 @@ DROPPED = (
     r".*\b(?:and|then)\W+(?:\w+ )?$"
 )
 """An order of dropping something, coordinated with the move."""
-RETRACTED = r"\bbut (?:let'?s not|don'?t|not (?:now|yet))\b|\bnever ?mind\b\W*$|\bforget it\b|\bor (?:maybe )?not\b|算了$|不用了$"
-_TAKE = r"(?:use|try|take|have|go with|stick (?:with|to)|choose|pick|do|follow|switch (?:over )?to|change to|swap to)"
-CHOICES = (
-    rf"\b{_TAKE}\b(?=.*\b(?:instead|after all|again|rather)\b)",
-    rf"\b(?:i|we)(?:'d| would) (?:rather|prefer)(?: (?:to )?{_TAKE})?\b|\b(?:i|we) prefer\b|\bswitch (?:over )?to\b",
-    r"还是(?:用|选|走|按|采用|试|听|照|要)|还是(?=.*(?:吧|好|合适|靠谱|稳妥)\W*$)|還是用|(?:重新|再)(?:用|采用|选|试)|改用|换成|换用",
-    r"^(?:那|那就|就|我们|咱们|请)*就?(?:按|照|听|用|选)(?=.*(?:吧|来|办|做|的)\W*$)",
+HAN_LEAD = (
+    r"(?:\W|请|我们?|咱们?|你|还是|还|能不能|可不可以|能|可以|不如|要不|那|就|先|再|直接|马上|现在|立刻|麻烦|帮我?|给我"
+    r"|把.{1,12}|(?:最后|刚才|前面)?[一二两三四五六]个?(?:步|轮|回合|条|次)|想|要|应该|得|让|一起|干脆|算了|好的?|吧|都|全部|重新|都?给|说|往|向|希望|需要|建议|劳烦|劳驾|赶紧|快|最好|不然|其实)*"
 )
-"""A choice of a plan that was left: it asks for a move where it names a plan."""
-PICKS = (
-    *CHOICES,
-    rf"\b{_TAKE}\b(?= what (?:my |our |the )?\w+ (?:said|proposed|suggested|wanted|recommended|had in mind)\b)",
-    rf"\blet'?s (?:{_TAKE} )?(?=.*\b(?:instead|after all)\b)",
+"""What may stand before a Chinese verb of moving where it is an order; anything else is a subject or a story."""
+HAN_COMPLAINT = r".{0,16}(?:不行|不好|不对|没用|失败了|行不通|不合适|太\w{1,3}了?)" + HAN_LEAD
+"""The same after a complaint without a comma: 方案B不行我们还是回到方案A."""
+DESIRED = re.compile(
+    r"\bi(?:'d| would)? (?:want|like|need|love|have|had|got|wish|hope)\b.*$|我(?:们)?(?:很|还|也)?(?:想|要|得|需要|希望|打算)\W*$",
+    re.IGNORECASE,
 )
-"""A choice in any words: it asks for a move only where exactly what it names stands in a plan that is not in use."""
-FOLLOWING = (
-    r"\b(?:use|try|take|go with|stick (?:with|to)|choose|pick|do(?! not)|follow)\b",
-    r"(?:用|选|走|按|试)",
+"""A wish of one's own, which is as often about the world as about the conversation."""
+CONVERSED = re.compile(
+    rf"{PLAN_NOUN}|^\W*(?:the|that|this|those|these|your|where|when|what|how|before|after|just|right|an?|one|two|three|\d)\b|^\W*$"
+    r"|[那这第刚上][个里儿步版一轮才面\d]|第.|之前|以前|之后|时候|时|[步轮条版稿]|说|聊|讨论|最初|开始",
+    re.IGNORECASE,
 )
-"""A choice that asks for a move only after another plan was turned down: "forget plan B, use plan A"."""
+"""What a conversation holds, and the world does not: a plan, a step, a turn, what was said."""
 DENIED = (
     r"(?<!why )(?<!why do)\b(?:do not|don'?t|never|(?<!why )not|no need to|needn'?t|won'?t|wouldn'?t"
     r"|shouldn'?t|can'?t|cannot|mustn'?t|didn'?t|without|avoid|stop|rather than|instead of|refuse to)\b"
@@ -82,6 +100,7 @@ REFUSAL = (
     r"别|不要|不用|不行|不好|不对|没用|放弃|算了|太慢|太贵|行不通|失败了"
     r"|\b(?:not|don'?t|doesn'?t|didn'?t|isn'?t|never|no|forget|scrap|drop|abandon|fail(?:s|ed))\b"
 )
+RETRACTED = r"\bbut (?:let'?s not|don'?t|not (?:now|yet))\b|\bnever ?mind\b\W*$|\bforget it\b|\bor (?:maybe )?not\b|算了$|不用了$"
 INVITED = r"\b(?:why (?:not|don'?t we)|(?:can|could|should)(?:'?t|n'?t) we)\b"
 REPORTED = (
     r"(?<!\bi )\b(?:said|says?|told|tells?|asked|asks?|wrote|suggest(?:s|ed)?|mention(?:s|ed)?)\b",
@@ -95,6 +114,28 @@ REPORTED = (
     r"(?<!我)说|提到|问|告诉|如果|假如|假设|要是|万一|一旦|除非|等到?|是否|要不要$|怎么|如何|为什么|可能|也许|或许|以后|将来|的时候",
     r"他|她|用户|所谓|叫做|解释|翻译|命令|按钮|什么是|明天|下次|改天|稍后|下周|下个?月",
 )
+LETTING = re.compile(r"\blet (?!us\b|me\b)\w+ \w+", re.IGNORECASE)
+TOLD = re.compile(
+    r"^\s*(?:了|过)(?!去)|\bnext (?:year|month|week|time)\b|\b(?:tomorrow|tonight|later)\b|\bon (?:mon|tues|wednes|thurs|fri|satur|sun)day\b|\bby (?:train|car|bus|plane)\b|\bif (?:needed|necessary)\b|^\s*(?:is|was)\b|\bwhere (?:we|you|i|it) left off\b"
+    r"|的(?:理由|好处|坏处|风险|代价|原因|成本|影响|可能性?|必要)|^\s*给|(?:以后|之后|的时候)(?![\W的那]|$)|^\s*(?:之前|以前|之后|以后|时|前|后)(?![的那面]|\W*$)|(?:功能|按钮|机制|接口).*(?:也|要|做|加|实现|写|支持)|也不迟|再说\W*$|也行\W*$",
+    re.IGNORECASE,
+)
+"""What stands after the verb of a move that is told, or is for another day."""
+CALLED = re.compile(
+    r"\s*(?:stacks?|buttons?|features?|functions?|commands?|history|logs?|buffers?|operations?|keys?|shortcuts?|support|logic"
+    r"|scripts?|(?:(?!what|everything|all|the|that)\w+\s+){1,2}(?:is|was|are|were|isn't|aren't|must|should|cannot|can't)|and redo|/ ?redo)\b"
+    r"|\s*(?:功能|按钮|机制|脚本|逻辑|接口|栈|记录|日志|原因|流程|快捷键|键|支持|权限|策略|点\W|和重做|与重做)",
+    re.IGNORECASE,
+)
+"""What stands after the verb of a move where that is part of a name: "undo button", 回滚脚本."""
+WORLD = re.compile(
+    r"^\s*(?:to\s+)?(?:me|you|him|her|them|us|home|work|bed|sleep|school|town|business|normal|the office"
+    r"|(?:my|our|his|her|their|its) (?:office|home|house|hotel|room|desk|place|owner|family|country|city))\b"
+    r"|^\s*(?:我|你|他|她|您)(?:们)?(?:家|身边|这儿?|这里)?\W*$"
+    r"|^\s*(?:家里?|公司|学校|办公室|单位|国内|老家|宿舍|现实|正常|正轨|过去)(?![的那这里版]|方案|计划)",
+    re.IGNORECASE,
+)
+"""Where people go back to in the world, and conversations do not."""
 CONDITION = r"^\W*(?:if|when|whenever|once|unless|in case|should|如果|要是|万一|假如|假设|一旦|除非|等)"
 CONDITIONED = (
     r"\b(?:if|unless|in case|whenever|once)\s+(?:\w+\s+)?(?:\w+)\b|的话(?!题)|(?:如果|要是|万一|除非)"
@@ -123,104 +164,6 @@ LOGGED = re.compile(
     re.IGNORECASE,
 )
 """A line of a log, or a move that is told as done."""
-WORLD = re.compile(
-    r"^\s*(?:to\s+)?(?:me|you|him|her|them|us|home|work|bed|sleep|school|town|business|normal|the office"
-    r"|(?:my|our|his|her|their|its) (?:office|home|house|hotel|room|desk|place|owner|family|country|city))\b"
-    r"|^\s*(?:我|你|他|她|您)(?:们)?(?:家|身边|这儿?|这里)?\W*$"
-    r"|^\s*(?:家里?|公司|学校|办公室|单位|国内|老家|宿舍|现实|正常|正轨|过去)(?![的那这里版]|方案|计划)",
-    re.IGNORECASE,
-)
-"""Where people go back to in the world, and conversations do not."""
-
-PLAN_NOUN = (
-    r"(?:\b(?:plans?|options?|approach(?:es)?|versions?|alternatives?|proposals?|ideas?|solutions?|variants?"
-    r"|designs?|suggestions?|ways?|strateg(?:y|ies)|methods?|drafts?|schemes?)\b"
-    r"|方案|计划|計劃|思路|版本|做法|设计|办法|方法|策略|想法|建议|选项)"
-)
-ENGLISH_KEY = re.compile(
-    r"\b(plan|option|approach|version|alternative|proposal|idea|solution|variant|design|strategy|method|step)\s+"
-    r"(?:#|no\.?\s?)?(?:((?-i:[A-HJ-Z])|[b-hj-z]|[ai](?!\s+[a-z])|\d{1,2})\b(?!['’-])|(one|two|three|four|five)\b)",
-    re.IGNORECASE,
-)
-HAN_KEY = re.compile(
-    r"(方案|计划|計劃|选项|思路|版本|做法)\s*([A-Za-z](?![A-Za-z])|\d{1,2}|[一二三四五甲乙丙丁])"
-    r"|(?<![A-Za-z])([A-Z]|[甲乙丙丁])\s*(方案|计划|計劃|选项|版本)"
-)
-LETTER_KEY = re.compile(r"(?:用|选|走|use|try|with|take|pick)\s*([A-Z])(?![A-Za-z])")
-NUMBERS = {
-    "a": 1, "an": 1, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "couple": 2, "few": 3,
-    "一": 1, "二": 2, "两": 2, "兩": 2, "三": 3, "四": 4, "五": 5, "六": 6, "七": 7, "八": 8, "九": 9, "十": 10, "seven": 7, "eight": 8, "nine": 9, "ten": 10,
-    "twenty": 20, "thirty": 30, "二十": 20, "三十": 30,
-    "first": 1, "second": 2, "third": 3, "fourth": 4, "original": 1, "initial": 1, "last": -1, "latest": -1,
-    "newest": -1, "最初": 1, "最早": 1, "最开始": 1, "原来": 1, "起初": 1, "最后": -1, "最新": -1,
-}  # fmt: skip
-NUMBER = r"(\d{1,3}|an?|one|two|three|four|five|six|(?:a )?couple(?: of)?|(?:a )?few|(?<![那这哪每])[一二两兩三四五六七八九十])"
-UNITS: tuple[tuple[Unit, str], ...] = (
-    (
-        "exchange",
-        r"steps?|exchanges?|changes?|edits?|repl(?:y|ies)|responses?|answers?|attempts?|actions?"
-        r"|步骤?|次修改|次|修改|改动|操作",
-    ),
-    (
-        "turn",
-        r"turns?|rounds?|questions?|prompts?|requests?|轮(?:对话)?|回合|个问题|条?(?:要求|请求|指令|提问)",
-    ),
-    ("message", r"messages?|nodes?|entries|条(?:消息)?|个节点"),
-)
-EVENT = (
-    r"(?:^|.*?\b)(?:just |right |shortly )?(?:before|prior to)\b\s*(?P<event>.*)",
-    r"(?P<event>.+?)(?:之前|以前|(?<![之以先提目])前)(?:的|那|$).*",
-)
-AFTER = (
-    r"(?:just |right |shortly |straight )?after\b\s*(?P<event>.*)",
-    r"(?P<event>.+?)(?:之后|以后|完后|(?<=完)的?时候)(?:的|那|$).*",
-)
-FAILURE = re.compile(
-    r"\b(?:fail(?:s|ed|ing|ures?)?|errors?|crash(?:es|ed)?|broke|broken|exceptions?|traceback|went wrong|blew up"
-    r"|refused|rejected|denied|timed out|stopped working)\b|失败|报错|出错|错误|崩溃|挂了|坏了|异常|被拒",
-    re.IGNORECASE,
-)
-OTHER = re.compile(
-    r"\b(?:the |that )?other (?:one|plan|option|approach|idea|way|version|solution|proposal)\b|另(?:外)?(?:那|一)个?",
-    re.IGNORECASE,
-)
-THERE = re.compile(
-    r"\W*(?:(?:to )?(?:it|there|that|this|that one|this one|(?:that|this) (?:option|plan|version|idea|approach|one))(?: one)?"
-    r"|它|那(?:里|儿|边|个|一?步|一?版|条)?|这(?:里|儿|个|版)|那个(?:方案|办法|版本|选项)|这个(?:方案|办法|版本|选项))"
-    r"(?: instead| after all| again)?(?:来|做|办|吧|好了)?\W*",
-    re.IGNORECASE,
-)
-"""Words that only point at what was just named."""
-PRAISE = re.compile(
-    r"\b(?:better|best|good|nice|nicer|fine|great|right|sounds?|looks?|seems?|was|is|works?|worked|actually|more|most|i|liked?|much|still)\b"
-    r"|其实|还是|更|最|挺|很|比较|不错|合适|靠谱|稳妥?|好用?|喜欢|就",
-    re.IGNORECASE,
-)
-BY = re.compile(
-    r"\bwhat (?:my |our |the )?(\w+) (?:said|proposed|suggested|wanted|recommended|had in mind)\b|^([A-Za-z]+|[\u4e00-\u9fff]{1,4}?)\s*(?:说|建议|提|推荐)?的\W*(?:来|办|做)?$",
-    re.IGNORECASE,
-)
-"""A plan named by who proposed it."""
-THIS = re.compile(
-    r"\W*(?:this|that|it|these|now|(?:this|that|the) (?:one|plan|current one|last one)|current one"
-    r"|这个(?:方案)?|那个|这|它|当前的?|现在)?\W*",
-    re.IGNORECASE,
-)
-PREVIOUS = re.compile(
-    r"\b(?:previous|prior|preceding|one before|earlier one)\b|上一?个|前一个|上一版|前一版", re.IGNORECASE
-)
-ORDINAL = re.compile(
-    r"\b(first|second|third|fourth|original|initial|last|latest|newest)\b|第([一二三四五\d])(?:个|种|版)?"
-    r"|(最初|最早|最开始|原来|起初|最后|最新)",
-    re.IGNORECASE,
-)
-START = re.compile(
-    r"^(?:all )?over(?: again)?$|^(?:again|anew|afresh)$|^(?:头|零)?(?:再)?(?:开始|来过?|做)$"
-    r"|^(?:all )?(?:over |again )?(?:from |at |to )?(?:the )?(?:very )?(?:beginning|start|scratch|zero|square one|top)"
-    r"(?: of (?:the|this|our) (?:conversation|chat|session|thread))?\W*$|^(?:最)?(?:开头|开始|起点)\W*$",
-    re.IGNORECASE,
-)
-LAST = re.compile(r"\b(?:last|latest|again|most recent)\b|最后|最近|又", re.IGNORECASE)
 BARE = re.compile(
     r"^(?:to )?(?:just |right )?(?:before|prior to)\b(?!.*\b(?:the|our|my) \w+ (?:the|our|my|we|i|you|they|it|everything|all)\b)"
     rf"|^(?:to )?(?:the |that |this |our |my |your )(?:[^\s,]+ ){{0,4}}{PLAN_NOUN}(?:\W*$| (?:with|about|for|from|of|before|that|where|by|at|in|on|without|using)\b)"
@@ -241,92 +184,3 @@ SENTENCE_LIKE = re.compile(
 )
 QUOTED = re.compile(r"\"[^\"]*\"|“[^”]*”|「[^」]*」|『[^』]*』|`[^`]*`|(?<!\w)'[^']*'(?!\w)|‘[^’]*’")
 CLAUSE = re.compile(r"(?:[^,;.!?，。；！？\n]|\.(?=\w))+[,;.!?，。；！？]*")
-
-HAN_STEP = re.compile(r"第([一二三四五六七八九]|\d{1,2})步")
-HAN_LEAD = (
-    r"(?:\W|请|我们?|咱们?|你|还是|还|能不能|可不可以|能|可以|不如|要不|那|就|先|再|直接|马上|现在|立刻|麻烦|帮我?|给我"
-    r"|把.{1,12}|(?:最后|刚才|前面)?[一二两三四五六]个?(?:步|轮|回合|条|次)|想|要|应该|得|让|一起|干脆|算了|好的?|吧|都|全部|重新|都?给|说|往|向|希望|需要|建议|劳烦|劳驾|赶紧|快|最好|不然|其实)*"
-)
-"""What may stand before a Chinese verb of moving where it is an order; anything else is a subject or a story."""
-HAN_COMPLAINT = r".{0,16}(?:不行|不好|不对|没用|失败了|行不通|不合适|太\w{1,3}了?)" + HAN_LEAD
-"""The same after a complaint without a comma: 方案B不行我们还是回到方案A."""
-TOLD = re.compile(
-    r"^\s*(?:了|过)(?!去)|\bnext (?:year|month|week|time)\b|\b(?:tomorrow|tonight|later)\b|\bon (?:mon|tues|wednes|thurs|fri|satur|sun)day\b|\bby (?:train|car|bus|plane)\b|\bif (?:needed|necessary)\b|^\s*(?:is|was)\b|\bwhere (?:we|you|i|it) left off\b"
-    r"|的(?:理由|好处|坏处|风险|代价|原因|成本|影响|可能性?|必要)|^\s*给|(?:以后|之后|的时候)(?![\W的那]|$)|也不迟|再说\W*$|也行\W*$",
-    re.IGNORECASE,
-)
-"""What stands after the verb of a move that is told, or is for another day."""
-CALLED = re.compile(
-    r"\s*(?:stacks?|buttons?|features?|functions?|commands?|history|logs?|buffers?|operations?|keys?|shortcuts?|support|logic"
-    r"|scripts?|and redo|/ ?redo)\b"
-    r"|\s*(?:功能|按钮|机制|脚本|逻辑|接口|栈|记录|日志|原因|流程|快捷键|键|支持|权限|策略|点\W|和重做|与重做)",
-    re.IGNORECASE,
-)
-"""What stands after the verb of a move where that is part of a name: "undo button", 回滚脚本."""
-LETTING = re.compile(r"\blet (?!us\b|me\b)\w+ \w+", re.IGNORECASE)
-THAT = re.compile(r"\bthat\b|刚才|刚刚|那个|之前", re.IGNORECASE)
-YESTERDAY = re.compile(r"\byesterday\b|昨天", re.IGNORECASE)
-AGO = (
-    re.compile(r"\b(\d{1,3}|half an?|[a-z]+) (minutes?|mins?|hours?|days?) ago\b", re.IGNORECASE),
-    re.compile(
-        r"(\d{1,3}|[二三四五六七八九]?十[一二三四五六七八九]?|半|[一二两三四五六七八九])\s*个?(半)?(分钟|刻钟|小时|钟头|天)(?:之?前|以前)"
-    ),
-)
-
-GENERIC = re.compile(
-    PLAN_NOUN
-    + r"|\b(?:the|that|this|one|thing|stuff|point|place|step|state|part|bit|topic|subject|just|right|now|last|previous|earlier|first"
-    r"|back|to|where|when|while|we|i|you|it|had|were|was|from|of|about|with|please|again|instead|after all|rather|time|discussed"
-    r"|discussing|talk(?:ed|ing)?|discussion|proposed|suggested|mentioned|made|used|did|before|after|still|then|checkpoint|label"
-    r"|node|message|conversation|question|answer|reply|said|asked|began|started|let'?s|us|ok(?:ay)?|version|better|best|good|fine)\b"
-    r"|刚才|刚刚|刚|做完|最初|最早|最开始|一开始|之前|以前|原来|那个|这个|那一?步|这一?步|那一?版|一版|那会儿|那时候?|的时候|时候|说过?的|提到的|讨论的|聊的|那里|那儿|地方"
-    r"|状态|一下|话题|问题|回答|答案|部分|阶段|环节|更好|挺好|还是|其实|吧$|来$|好$|办$|做$",
-    re.IGNORECASE,
-)
-"""Words that name no place of their own."""
-BRANCHED = re.compile(
-    r"\b(?:answers?|repl(?:y|ies)|versions?|branch(?:es)?|drafts?|one|responses?|conversation)\b|回答|答案|那个|那一?版|那条|分支|稿",
-    re.IGNORECASE,
-)
-"""Words for what stands on another branch."""
-TAKEN_UP = re.compile(
-    r"^(?:we |you |i )?(?:using|chose|choosing|took|taking|used|went with|started)\b|^(?:我们|你|我)?(?:采用|改用|用|选择?|实施|开始)",
-    re.IGNORECASE,
-)
-"""A plan spoken of as done, not as laid out."""
-OWN = re.compile(
-    r"^(?:my|我的?)(?: last| latest| previous|上一?|最后一?|刚才那?)\s*(?:messages?|entries|条(?:消息)?|的?话)\W*$",
-    re.IGNORECASE,
-)
-"""The newest words of the user."""
-CURRENT = re.compile(
-    r"\b(?:current|present|existing)\b|^(?:this|the same)\b|现在|目前|当前|^这个|^这种", re.IGNORECASE
-)
-"""What is in use already: to choose it is no move."""
-ORIGINAL = re.compile(
-    r"\b(?:original|old|earlier|former|initial)\b|原来的?|原先的?|之前的|以前的|旧的?|最初的?", re.IGNORECASE
-)
-"""A thing as it was before it was changed."""
-EDITION = re.compile(r"\b(?:version|draft|answer|reply|response)\b|版|稿|回答|答案", re.IGNORECASE)
-"""What every answer is one of, so that the first can be told by its number."""
-PROPOSED = re.compile(
-    r"\b(?:suggest(?:s|ed|ion)?|propos(?:es?|ed|al)|recommend(?:s|ed)?|how about|what about|(?:we|you|i) could|options?|ways?|either|consider)\b"
-    r"|建议|提议|推荐|可以|不如|要不|或者|思路|办法",
-    re.IGNORECASE,
-)
-"""A message that puts something forward to choose."""
-INTENDED = re.compile(r"\b(?:should|need to|needs to|could|would|must)\b|需要|应该|建议|可以", re.IGNORECASE)
-"""A message of the assistant that speaks of what is still to be done."""
-DESIRED = re.compile(
-    r"\bi(?:'d| would)? (?:want|like|need|love|have|had|got|wish|hope)\b.*$|我(?:们)?(?:很|还|也)?(?:想|要|得|需要|希望|打算)\W*$",
-    re.IGNORECASE,
-)
-"""A wish of one's own, which is as often about the world as about the conversation."""
-CONVERSED = re.compile(
-    rf"{PLAN_NOUN}|^\W*(?:the|that|this|those|these|our|my|your|where|when|what|how|before|after|just|right|an?|one|two|three|\d)\b|^\W*$"
-    r"|[那这第刚上][个里儿步版一轮才面\d]|第.|之前|以前|之后|时候|时|[步轮条版稿]|说|聊|讨论|最初|开始",
-    re.IGNORECASE,
-)
-"""What a conversation holds, and the world does not: a plan, a step, a turn, what was said."""
-OWNED = re.compile(r"\w's\b|的(?:建议|想法|方案|办法|主意)", re.IGNORECASE)
-"""Who a plan is from."""

@@ -12,7 +12,7 @@ from typing import Any, Literal
 from ctxtree.resolve.asking import Order, order
 from ctxtree.resolve.counts import number
 from ctxtree.resolve.keys import is_planned, plan_keys
-from ctxtree.resolve.tables import (
+from ctxtree.resolve.places import (
     AFTER,
     BY,
     CURRENT,
@@ -20,8 +20,8 @@ from ctxtree.resolve.tables import (
     EVENT,
     LAST,
     NUMBER,
-    ORIGINAL,
     ORDINAL,
+    ORIGINAL,
     OTHER,
     OWN,
     PRAISE,
@@ -115,9 +115,9 @@ def _as_count(wish: Wish, asked: Order) -> Wish | None:
         if re.fullmatch(single, wish.phrase, re.IGNORECASE):
             return _with(wish, "count", unit=unit)
     bare = THIS.fullmatch(wish.phrase) or wish.phrase.lower() in ("刚才的", "刚才", "刚刚的", "everything")
-    if (asked.style == "undo" and bare) or re.fullmatch("退一步|step back", wish.phrase):
-        return _with(wish, "count")
-    return None
+    back = re.fullmatch(r"退一步|step back|刚才|刚刚|where we were|just now", wish.phrase, re.IGNORECASE)
+    empty = asked.style == "move" and not wish.phrase
+    return _with(wish, "count") if (asked.style == "undo" and bare) or back or empty else None
 
 
 def _as_event(wish: Wish, asked: Order) -> Wish | None:
