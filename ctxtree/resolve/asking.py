@@ -49,6 +49,9 @@ from ctxtree.resolve.tables import (
 ALONE = 80
 """Characters of a message in which something is chosen without its name: in a longer one it is an aside."""
 
+NAME = 6
+"""Characters of a Chinese plan's name with a word around it."""
+
 Style = Literal["", "move", "undo", "choice", "pick"]
 
 
@@ -187,5 +190,6 @@ def _is_place(masked: str) -> bool:
     """A short name of a place, with no verb of its own."""
     if len(masked.split()) > 10 or len(masked) > 80 or re.search(r"[?？]|[,;，；。!！]\s*\S", masked):
         return False
-    named = bool(BARE.search(masked)) or (len(masked.split()) <= 3 and bool(plan_keys(masked)))
+    short = len(masked.split()) <= 3 and (masked.isascii() or len(masked) <= NAME)
+    named = bool(BARE.search(masked)) or (short and bool(plan_keys(masked)))
     return named and not SENTENCE_LIKE.search(masked)

@@ -187,9 +187,16 @@ def _before_words(scene: Scene, wish: Wish) -> list[Hit]:
     if not near:
         return []
     begun = near[-1] if wish.last else near[0]
+    if FAILURE.search(scene.words[begun.place]):
+        errors = [
+            i for i in range(scene.on_path) if any(result.error for result in scene.nodes[i].message.results)
+        ]
+        begun = replace(begun, place=_told_of(scene, begun.place, errors))
     asked = scene.turns[begun.place]
     start = next((hit for hit in done if hit.place == asked and scene.nodes[asked].role == "user"), begun)
-    unsure = most < WHOLE and len({scene.turns[hit.place] for hit in near}) > 1
+    ordered = any(scene.nodes[hit.place].role == "user" and scene.turns[hit.place] != asked for hit in near)
+    unsure = start is begun and ordered and scene.speaks(begun.place)
+    unsure |= most < WHOLE and len({scene.turns[hit.place] for hit in near}) > 1
     rest = (
         replace(hit, score=hit.score * 0.5) for hit in done if hit.place not in (start.place, begun.place)
     )

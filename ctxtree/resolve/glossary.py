@@ -30,7 +30,12 @@ thread 线程 | lock 锁 | queue 队列 | pool 连接池 | container 容器 | mo
 feature 功能 | security 安全 | performance 性能 | memory 内存 | storage 存储 | encrypt 加密 | random 随机 | string 字符串
 list 列表 | dictionary 字典 | array 数组 | type 类型 | split 拆分 | rename 重命名 | delete 删除 | replace 替换
 update 更新 | upgrade 升级 | download 下载 | upload 上传 | import 导入 | export 导出 | optimize 优化 | format 格式
-validate 校验 验证 | authenticate 鉴权 认证 | check 检查 | confirm 确认 | retry 重试 | monitor 监控 | browser 浏览器 | frontend 前端 | backend 后端
+validate 校验 验证 | sound 声音 音效 | speed 速度 | player 玩家 | game 游戏 | project 项目 | experience 经验
+resume 简历 | english 英文 英语 | chinese 中文 | experiment 实验 | survey 问卷 | header 页眉 请求头 | footer 页脚 | menu 菜单
+homepage 首页 主页 | dashboard 仪表盘 | event 事件 | calendar 日历 | meeting 会议 | contract 合同 | shipping 物流 配送 | address 地址
+account 账户 账号 | bill 账单 | statistics 统计 | dark 深色 暗色 | light 浅色 | font 字体 | icon 图标 | animation 动画
+mobile 移动端 手机端 | comment 评论 注释 | tag 标签 | category 分类 | cart 购物车 | checkout 结账 | seat 座位 | breakfast 早餐
+lunch 午餐 | dinner 晚餐 | beach 海滩 | picnic 野餐 | zone 时区 | polling 轮询 | load 负载 加载 | benchmark 基准 | authenticate 鉴权 认证 | check 检查 | confirm 确认 | retry 重试 | monitor 监控 | browser 浏览器 | frontend 前端 | backend 后端
 """
 
 

@@ -9,7 +9,7 @@ from typing import Literal
 
 from ctxtree.bm25 import Index
 from ctxtree.resolve.glossary import english
-from ctxtree.resolve.places import GENERIC
+from ctxtree.resolve.places import GENERIC, LIGHT
 from ctxtree.resolve.scene import Scene, quote
 from ctxtree.words import Words
 
@@ -67,7 +67,7 @@ def coverage(phrase: str, text: str) -> float:
 
     Two characters weigh as much as one word. 1 for a phrase that names nothing.
     """
-    wanted, text = english(GENERIC.sub(" ", phrase)), english(text)
+    wanted, text = LIGHT.sub(" ", english(GENERIC.sub(" ", phrase))), english(text)
     words = Words()
     known = set(words.terms(text))
     latin = words.terms(_HAN.sub(" ", wanted))

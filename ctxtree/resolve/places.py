@@ -60,13 +60,18 @@ EVENT = (
     r"(?:^|.*?\b)(?:just |right |shortly )?(?:before|prior to)\b\s*(?P<event>.*)",
     r"(?P<event>.+?)(?:之前|以前|(?<![之以先提目])前)(?:的|那|$).*",
 )
+WITHOUT = (
+    r"(?:.*\b(?:without|minus|lacking)|(?:.*\b)?(?:when|where) there (?:was|were) no)\b\s*(?P<event>.*)",
+    r"(?:没有?|不带|还没有?|没加)(?P<event>.+?)(?:的.*|$)",
+)
+"""A version that lacks something: it stood before that came."""
 AFTER = (
     r"(?:just |right |shortly |straight )?after\b\s*(?P<event>.*)",
     r"(?P<event>.+?)(?:之后|以后|完后|(?<=完)的?时候)(?:的|那|$).*",
 )
 FAILURE = re.compile(
     r"\b(?:fail(?:s|ed|ing|ures?)?|errors?|crash(?:es|ed)?|broke|broken|exceptions?|traceback|went wrong|blew up"
-    r"|refused|rejected|denied|timed out|stopped working)\b|失败|报错|出错|错误|崩溃|挂了|坏了|异常|被拒",
+    r"|refused|rejected|denied|timed out|stopped working|could not|couldn'?t|unable)\b|失败|报错|出错|错误|崩溃|挂了|坏了|异常|被拒",
     re.IGNORECASE,
 )
 TAKEN_UP = re.compile(
@@ -103,7 +108,7 @@ THIS = re.compile(
 )
 THERE = re.compile(
     r"\W*(?:(?:to )?(?:it|there|that|this|that one|this one|(?:that|this) (?:option|plan|version|idea|approach|one))(?: one)?"
-    r"|它|那(?:里|儿|边|个|一?步|一?版|条)?|这(?:里|儿|个|版)|那个(?:方案|办法|版本|选项)|这个(?:方案|办法|版本|选项))"
+    r"|它|去|过去|那(?:里|儿|边|个|一?步|一?版|条)?|这(?:里|儿|个|版)|那个(?:方案|办法|版本|选项)|这个(?:方案|办法|版本|选项))"
     r"(?: instead| after all| again)?(?:来|做|办|吧|好了)?\W*",
     re.IGNORECASE,
 )
@@ -130,8 +135,8 @@ EDITION = re.compile(r"\b(?:version|draft|answer|reply|response)\b|版|稿|回�
 """What every answer is one of, so that the first can be told by its number."""
 PROPOSED = re.compile(
     r"\b(?:suggest(?:s|ed|ion)?|propos(?:es?|ed|al)|recommend(?:s|ed)?|how about|what about|(?:we|you|i) could|options?|ways?|either|consider)\b"
-    r"|建议|提议|推荐|可以|不如|要不|或者|思路|办法",
-    re.IGNORECASE,
+    r"|建议|提议|推荐|可以|不如|要不|或者|思路|办法|([\u4e00-\u9fff]{2})一.*\1二|(?<!\S)1[.)、].*(?<!\S)2[.)、]",
+    re.IGNORECASE | re.DOTALL,
 )
 """A message that puts something forward to choose."""
 BRANCHED = re.compile(
@@ -144,9 +149,13 @@ GENERIC = re.compile(
     + r"|\b(?:the|that|this|one|thing|stuff|point|place|step|state|part|bit|topic|subject|just|right|now|last|previous|earlier|first"
     r"|back|to|where|when|while|we|i|you|it|had|were|was|from|of|about|with|please|again|instead|after all|rather|time|discussed"
     r"|discussing|talk(?:ed|ing)?|discussion|proposed|suggested|mentioned|made|used|did|before|after|still|then|checkpoint|label"
-    r"|node|message|conversation|question|answer|reply|said|asked|began|started|came|come|got|get|went|gone|happened|put|took|take|gave|changed?|switch(?:ed)?|turned|let'?s|us|ok(?:ay)?|version|better|best|good|fine)\b"
-    r"|刚才|刚刚|刚|做完|完成|全部|所有|最初|最早|最开始|一开始|之前|以前|原来|那个|这个|那一?步|这一?步|那一?版|一版|那会儿|那一?[段块句篇条次轮]|讨论|那时候?|的时候|时候|说过?的|提到的|讨论的|聊的|那里|那儿|地方"
-    r"|状态|一下|话题|问题|回答|答案|部分|阶段|环节|更好|挺好|还是|其实|吧$|来$|好$|办$|做$",
+    r"|node|message|conversation|question|answer|reply|said|asked|began|started|came|come|got|get|went|gone|happened|put|took|take|gave|changed?|switch(?:ed)?|turned|changes?|edits?|two|three|four|five|let'?s|us|ok(?:ay)?|version|better|best|good|fine)\b"
+    r"|刚才|刚刚|刚|全部|所有|最初|最早|最开始|一开始|之前|以前|原来|那个|这个|那一?步|这一?步|那一?版|一版|那会儿|那一?[段块句篇条次轮]|讨论|那时候?|的时候|时候|说过?的|提到的|讨论的|聊的|那里|那儿|地方"
+    r"|状态|一下|[一两三四五]个|的?修改|的?改动|变更|话题|问题|回答|答案|部分|阶段|环节|更好|挺好|还是|其实|吧$|来$|好$|办$|做$",
     re.IGNORECASE,
 )
 """Words that name no place of their own."""
+LIGHT = re.compile(
+    r"(?<![\u4e00-\u9fff])[加改换写做跑删修调看查画](?=[\u4e00-\u9fff\s])|[写做弄加改跑装画修调建][好完成]|完成",
+)
+"""Chinese words of doing and finishing: they rank a place, but that one lacks them is no doubt about it."""

@@ -14,6 +14,7 @@ MOVES = (
     r"\b(?:go|get|come|jump|move|switch|head|change|flip)\s+(?:\w+\s+)?back\b(?:\s+to\b)?",
     r"\bback up (?=(?:an?|one|two|three|four|\d+|a few|a couple of) (?:steps?|turns?|rounds?|messages?)\b)",
     r"^\W*(?:(?:ok|okay|and|now|please|right|so|then|no|just),? )*(?:right |straight )?back to\b",
+    r"^\W*(?=(?:an?|one|two|three|four|\d{1,2}) (?:steps?|turns?|rounds?|messages?) back\b)",
     r"(?<=about )going back(?:\s+to\b)?|\b(?:take|bring)\s+(?:me|us|it|this|things)\s+back\b(?:\s+to\b)?",
     r"\b(?:return|revert|rewind|backtrack|roll\s*back|reset|fall back)\s+(?:\w+\s+)?to\b",
     r"\b(?:rewind|backtrack)\b|\bstep back\b|\brestore (?:to\b|(?=(?:\S+ ){0,4}(?:version|plan|state|step|point|checkpoint)\b))",
@@ -31,7 +32,7 @@ UNDOES = (
     r"\b(?:discard|scrap|drop|throw away|cancel|scratch|remove|delete)\b(?=\s+(?:(?:the|my|your|that|this|our)\s+)?"
     r"(?:last|latest|previous)\s+(?:\w+\s+)?(?:steps?|changes?|edits?|turns?|messages?|exchanges?|rounds?|attempts?|one)\b)",
     r"\bscratch (?=that\W*$)|\btake (?:that|it|this) back\b|\btake back (?=(?:that|it|this|what|my last|the last)\b)",
-    r"撤销|撤回|撤銷|撤消|撤掉|取消(?=.{0,6}步)|收回(?=.{0,6}(?:话|消息|修改|改动))|rückgängig|annule|deshaz|元に戻",
+    r"撤销|撤回|撤銷|撤消|撤掉|^撤(?=了?$)|[复還还]原(?=上|刚|最后|.{0,4}步)|取消(?=.{0,6}步)|收回(?=.{0,6}(?:话|消息|修改|改动))|rückgängig|annule|deshaz|元に戻",
 )
 _TAKE = r"(?:use|try|take|have|go with|stick (?:with|to)|choose|pick|do|follow|switch (?:over )?to|change to|swap to)"
 CHOICES = (
@@ -117,14 +118,14 @@ REPORTED = (
 LETTING = re.compile(r"\blet (?!us\b|me\b)\w+ \w+", re.IGNORECASE)
 TOLD = re.compile(
     r"^\s*(?:了|过)(?!去)|\bnext (?:year|month|week|time)\b|\b(?:tomorrow|tonight|later)\b|\bon (?:mon|tues|wednes|thurs|fri|satur|sun)day\b|\bby (?:train|car|bus|plane)\b|\bif (?:needed|necessary)\b|^\s*(?:is|was)\b|\bwhere (?:we|you|i|it) left off\b"
-    r"|的(?:理由|好处|坏处|风险|代价|原因|成本|影响|可能性?|必要)|^\s*给|(?:以后|之后|的时候)(?![\W的那]|$)|^\s*(?:之前|以前|之后|以后|时|前|后)(?![的那面]|\W*$)|(?:功能|按钮|机制|接口).*(?:也|要|做|加|实现|写|支持)|也不迟|再说\W*$|也行\W*$",
+    r"|的(?:理由|好处|坏处|风险|代价|原因|成本|影响|可能性?|必要)|^\s*给|(?:以后|之后|的时候)(?![\W的那]|$)|(?:功能|按钮|机制|接口).*(?:也|要|做|加|实现|写|支持)|也不迟|再说\W*$|也行\W*$",
     re.IGNORECASE,
 )
 """What stands after the verb of a move that is told, or is for another day."""
 CALLED = re.compile(
     r"\s*(?:stacks?|buttons?|features?|functions?|commands?|history|logs?|buffers?|operations?|keys?|shortcuts?|support|logic"
-    r"|scripts?|(?:(?!what|everything|all|the|that)\w+\s+){1,2}(?:is|was|are|were|isn't|aren't|must|should|cannot|can't)|and redo|/ ?redo)\b"
-    r"|\s*(?:功能|按钮|机制|脚本|逻辑|接口|栈|记录|日志|原因|流程|快捷键|键|支持|权限|策略|点\W|和重做|与重做)",
+    r"|scripts?|happens?|occurs?|works|takes|fails|runs|(?:(?!what|everything|all|the|that)\w+\s+){1,2}(?:is|was|are|were|isn't|aren't|must|should|cannot|can't)|and redo|/ ?redo)\b"
+    r"|\s*(?:之前|以前|之后|以后|时|前|后)(?![的那面间候端台]|\W*$)|\s*(?:功能|按钮|机制|脚本|逻辑|接口|栈|记录|日志|原因|流程|快捷键|键|支持|权限|策略|点\W|和重做|与重做)",
     re.IGNORECASE,
 )
 """What stands after the verb of a move where that is part of a name: "undo button", 回滚脚本."""
@@ -137,15 +138,13 @@ WORLD = re.compile(
 )
 """Where people go back to in the world, and conversations do not."""
 CONDITION = r"^\W*(?:if|when|whenever|once|unless|in case|should|如果|要是|万一|假如|假设|一旦|除非|等)"
-CONDITIONED = (
-    r"\b(?:if|unless|in case|whenever|once)\s+(?:\w+\s+)?(?:\w+)\b|的话(?!题)|(?:如果|要是|万一|除非)"
-)
+CONDITIONED = r"\b(?:if|unless|in case|whenever|once)\s+(?:\w+\s+)?(?:\w+)\b|(?<!刚才)(?<!我)(?<!你)(?<!说)的话(?!题)|(?:如果|要是|万一|除非)"
 """A condition told after the verb."""
 ASKING = (
     r"^\W*(?:(?:so|and|but|ok|hmm|well|wait|now),? )*"
     r"(?:what(?!\s+about)|why(?! not| don'?t we)|how(?! about)|when|where|who|which|does|do|did|is|are|was|were"
     r"|has|have|had|should|would(?! you)|will(?! you)|may|might|am)\b",
-    r"什么意思|什么叫|什么是|怎么|为什么|为何|是否|要不要|该不该|会不会|是不是|有没有|如何|怎样",
+    r"什么(?!都|也)|多[久少宽大远长高快]|几[点个次天]|谁|怎么|为什么|为何|是否|要不要|该不该|会不会|是不是|有没有|如何|怎样",
 )
 POLITE = (
     r"\b(?:can|could|would|will) (?:you|we)\b|\bplease\b|\bcan i\b"
@@ -168,7 +167,7 @@ BARE = re.compile(
     r"^(?:to )?(?:just |right )?(?:before|prior to)\b(?!.*\b(?:the|our|my) \w+ (?:the|our|my|we|i|you|they|it|everything|all)\b)"
     rf"|^(?:to )?(?:the |that |this |our |my |your )(?:[^\s,]+ ){{0,4}}{PLAN_NOUN}(?:\W*$| (?:with|about|for|from|of|before|that|where|by|at|in|on|without|using)\b)"
     r"|^(?:to )?(?:the |that )(?:\w+ ){0,3}(?:step|point|moment|state|checkpoint|part)\b(?:\W*$| (?:where|before|when|with|at)\b)"
-    r"|(?:之前|以前)(?:的(?:版本|样子|状态|方案|那版|那一?步|时候))?\W*$|那(?:个\w{0,4}|一?步|版|一版)\W*$|^(?=[^，。]*(?:那|第|上|前|原|最初|的))[^，。]{0,12}(?:方案|版本|办法|思路)\W*$",
+    r"|(?:之前|以前)(?:的(?:版本|样子|状态|方案|那版|那一?步|时候))?\W*$|那(?:个\w{0,4}|一?步|版|一版)\W*$|^(?=[^，。]*(?:那|第|上|前|原|最初|的))[^，。]{0,12}(?:方案|版本|办法|思路)\W*$|^上一?步$",
     re.IGNORECASE,
 )
 """A place named without a verb."""

@@ -30,6 +30,7 @@ from ctxtree.resolve.places import (
     THERE,
     THIS,
     UNITS,
+    WITHOUT,
     Unit,
 )
 
@@ -45,6 +46,7 @@ class Wish:
     a version or the like. `last`: of several events the last is meant. `refused`: plans that the
     words turn down. `chosen`: something is chosen, which is no move if it stands in the newest turn.
     `picked`: chosen without the name of a plan, which asks only where a plan fits. `by`: who proposed it.
+    `pointed`: the phrase is what a word like "it" pointed back at.
     """
 
     request: bool
@@ -59,6 +61,7 @@ class Wish:
     chosen: bool = False
     picked: bool = False
     by: str = ""
+    pointed: bool = False
 
 
 def read(words: str) -> Wish:
@@ -66,7 +69,8 @@ def read(words: str) -> Wish:
     asked = order(words)
     phrase = re.split(r"\b(?:instead of|rather than)\b", asked.phrase, flags=re.IGNORECASE)[0]
     phrase = phrase.strip(" \t,.;!?，。；！？\"'“”「」『』`吧了吗呢").strip()
-    if THERE.fullmatch(phrase) and PRAISE.search(asked.aside):
+    pointed = bool(THERE.fullmatch(phrase) and PRAISE.search(asked.aside))
+    if pointed:
         phrase = PRAISE.sub(" ", asked.aside).strip(" \t,.;!?，。；！？")
     if asked.style == "undo" and re.fullmatch(r"(?:掉|了|去)*", phrase):
         taken = re.search(r"把(.+?)(?:都|全部?|给)*$", asked.before)
@@ -81,6 +85,7 @@ def read(words: str) -> Wish:
         refused=asked.refused,
         chosen=chosen,
         picked=asked.style == "pick",
+        pointed=pointed,
     )
     return (
         _as_count(wish, asked)
@@ -131,6 +136,10 @@ def _as_event(wish: Wish, asked: Order) -> Wish | None:
             return _with(wish, "previous")
         if event and not re.fullmatch(r"刚才|刚刚|还是", event):
             return _with(wish, "before", phrase=event, planned=is_planned(event))
+    for pattern in WITHOUT:
+        found = re.fullmatch(pattern, wish.phrase, re.IGNORECASE)
+        if found and found.group("event"):
+            return _with(wish, "before", phrase=found.group("event"), planned=False)
     for pattern in AFTER:
         found = re.match(pattern, wish.phrase, re.IGNORECASE)
         if found and found.group("event"):
@@ -141,7 +150,7 @@ def _as_event(wish: Wish, asked: Order) -> Wish | None:
 
 def _as_plan(wish: Wish, asked: Order) -> Wish | None:
     keys = plan_keys(wish.phrase)
-    if not keys and wish.chosen:
+    if not keys and (wish.chosen or wish.pointed):
         letter = re.match(r"\W*([A-Z])(?![A-Za-z])", wish.phrase)
         keys = [letter.group(1).lower()] if letter else []
     if not keys:
