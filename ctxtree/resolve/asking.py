@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from ctxtree.resolve.keys import lettered, names_plan, plan_keys
@@ -59,8 +59,8 @@ Style = Literal["", "move", "undo", "choice", "pick"]
 class Order:
     """What is asked for: `style` "" for nothing.
 
-    `phrase` follows the verb, `before` stands in front of it in its clause, `aside` is the clause before.
-    `refused` are the plans turned down. Without an order, `phrase` is what was spoken of all the same.
+    `phrase` follows the verb, `before` stands in front of it in its clause, `aside` is the clause before, `said` the whole
+    clause. `refused` are the plans turned down. Without an order, `phrase` is what was spoken of all the same.
     """
 
     style: Style
@@ -68,6 +68,7 @@ class Order:
     before: str = ""
     aside: str = ""
     refused: tuple[str, ...] = ()
+    said: str = ""
 
 
 def order(words: str) -> Order:
@@ -96,13 +97,13 @@ def order(words: str) -> Order:
             spoken = rest
         elif style != "pick" or not found.style:
             wished = style == "move" and DESIRED.search(said[: verb.start()]) and not _conversed(rest)
-            found = Order("pick" if wished else style, rest, said[: verb.start()], aside)
+            found = Order("pick" if wished else style, rest, said[: verb.start()], aside, said=said)
         condition = bool(re.search(CONDITION, said, re.IGNORECASE))
         aside = text[clause.start() : clause.end()]
     if found.style == "pick" and (len(text) > ALONE or re.search(r"[?？]", masked)):
         found = Order("", "")
     if found.style:
-        return Order(found.style, found.phrase, found.before, found.aside, tuple(refused))
+        return replace(found, refused=tuple(refused))
     if not spoken and not refused and _is_place(masked):
         return Order("move", text)
     return Order("", spoken or text, refused=tuple(refused))

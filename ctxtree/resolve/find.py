@@ -13,15 +13,32 @@ from ctxtree.resolve.glossary import english
 from ctxtree.resolve.keys import plan_keys
 from ctxtree.resolve.match import DOUBT, Hit, content, coverage, matches, one_a_turn, turn_words
 from ctxtree.resolve.moments import moment
-from ctxtree.resolve.places import BRANCHED, EDITION, FAILURE, INTENDED, PLAN_NOUN, PROPOSED, TAKEN_UP, THAT
+from ctxtree.resolve.places import (
+    AFTER_ALL,
+    ASKED,
+    BRANCHED,
+    EDITION,
+    FAILURE,
+    INTENDED,
+    MADE,
+    PLAN_NOUN,
+    PROPOSED,
+    ROOTS,
+    TAKEN_UP,
+    THAT,
+)
 from ctxtree.resolve.plans import by_key, not_in_use, ordinal, other, previous
 from ctxtree.resolve.scene import Scene, quote
 from ctxtree.resolve.wish import Wish, ordinal_in
 
 UNPLANNED = 0.5
 """What a node is worth that lays out no plan, where a plan is asked for."""
+UNNAMED = 0.75
+"""What a plan is worth that is called by another noun than the words have."""
 WHOLE = 0.8
 """The share of an event that its node must hold where several turns hold as much."""
+TOUCHED = 0.4
+"""The share of an event that the user message must hold that began it."""
 WHOLLY = 0.6
 """The share of a choice that a plan must hold: less is another matter, and no move."""
 
@@ -34,7 +51,9 @@ def find(scene: Scene, wish: Wish) -> list[Hit]:
             first = next((place for place, node in enumerate(_path(scene)) if node.role == "user"), None)
             return [] if first is None else [Hit(first, 1.0, "the first user message", "before")]
         case "before" | "undo":
-            return _before(scene, wish)
+            hits = _before(scene, wish)
+            unclear = wish.pointed and all(hit.score <= DOUBT for hit in hits)
+            return _counted(scene, wish) if unclear else hits
         case "changed":
             return _changed(scene, wish) or _by_words(scene, wish)
         case "previous":
@@ -140,12 +159,11 @@ def _asked(scene: Scene, place: int) -> int:
 def _failures(scene: Scene, wish: Wish) -> list[Hit]:
     """The first error that the words fit (the last, if they say so), and behind it the other errors."""
     path = _path(scene)
-    errors = [i for i, node in enumerate(path) if any(result.error for result in node.message.results)]
-    errors = errors or [i for i in range(len(path)) if i in scene.tried]
+    errors = _errors(scene) or [i for i in range(len(path)) if i in scene.tried]
     told = [i for i, node in enumerate(path) if node.role != "user" and FAILURE.search(scene.words[i])]
     wanted = content(FAILURE.sub(" ", wish.phrase))
     fitting = [i for i in errors if _fits(scene, i, wanted)] or [
-        _told_of(scene, i, errors) for i in told if wanted and _fits(scene, i, wanted)
+        _told_of(scene, i) for i in told if wanted and _fits(scene, i, wanted)
     ]
     found = fitting or errors or told
     if not found:
@@ -159,9 +177,17 @@ def _failures(scene: Scene, wish: Wish) -> list[Hit]:
     return [first, *(Hit(i, weight, f"before an error: {quote(scene, i, FAILURE)}", "before") for i in rest)]
 
 
-def _told_of(scene: Scene, place: int, errors: Sequence[int]) -> int:
-    """The error that a message tells of: the last one before it in its turn, else the message itself."""
-    return next((i for i in reversed(errors) if i < place and scene.turns[i] == scene.turns[place]), place)
+def _told_of(scene: Scene, place: int) -> int:
+    """The error that an answer tells of, which stands right before it or in its turn; else the answer itself."""
+    if not scene.speaks(place) or place >= scene.on_path:
+        return place
+    errors = [i for i in _errors(scene) if i < place and scene.turns[i] == scene.turns[place]]
+    near = errors and (errors[-1] == place - 1 or FAILURE.search(scene.words[place]))
+    return errors[-1] if near else place
+
+
+def _errors(scene: Scene) -> list[int]:
+    return [i for i, node in enumerate(_path(scene)) if any(result.error for result in node.message.results)]
 
 
 def _fits(scene: Scene, place: int, wanted: Sequence[str]) -> bool:
@@ -172,13 +198,14 @@ def _fits(scene: Scene, place: int, wanted: Sequence[str]) -> bool:
         else scene.words[place]
     )
     lowered = english(around).casefold()
-    return not wanted or any(term in lowered for term in wanted)
+    known = set(content(around))
+    return not wanted or any(term in known or term in lowered for term in wanted)
 
 
 def _before_words(scene: Scene, wish: Wish) -> list[Hit]:
     """The earliest of the nodes that fit an event about equally well: where it began, not where it was proposed."""
     hits = [hit for hit in matches(scene, wish.phrase, whole=False) if hit.place < scene.on_path]
-    done = _events(scene, hits)
+    done = _events(scene, wish, hits)
     top = max((hit.score for hit in done), default=0.0)
     near = [hit for hit in done if hit.score >= 0.6 * top]
     shares = {hit.place: coverage(wish.phrase, scene.words[hit.place]) for hit in near}
@@ -187,15 +214,12 @@ def _before_words(scene: Scene, wish: Wish) -> list[Hit]:
     if not near:
         return []
     begun = near[-1] if wish.last else near[0]
-    if FAILURE.search(scene.words[begun.place]):
-        errors = [
-            i for i in range(scene.on_path) if any(result.error for result in scene.nodes[i].message.results)
-        ]
-        begun = replace(begun, place=_told_of(scene, begun.place, errors))
+    spoken = scene.speaks(begun.place)
+    begun = replace(begun, place=_told_of(scene, begun.place))
     asked = scene.turns[begun.place]
-    start = next((hit for hit in done if hit.place == asked and scene.nodes[asked].role == "user"), begun)
+    start = next((hit for hit in done if hit.place == asked and _orders(scene, wish, asked, begun)), begun)
     ordered = any(scene.nodes[hit.place].role == "user" and scene.turns[hit.place] != asked for hit in near)
-    unsure = start is begun and ordered and scene.speaks(begun.place)
+    unsure = start is begun and ordered and spoken
     unsure |= most < WHOLE and len({scene.turns[hit.place] for hit in near}) > 1
     rest = (
         replace(hit, score=hit.score * 0.5) for hit in done if hit.place not in (start.place, begun.place)
@@ -204,10 +228,19 @@ def _before_words(scene: Scene, wish: Wish) -> list[Hit]:
     return [_ahead(scene, hit) for hit in (first, *rest)]
 
 
-def _events(scene: Scene, hits: Sequence[Hit]) -> list[Hit]:
-    """Hits where something was done: not where it was proposed, nor in the message that began it all."""
+def _orders(scene: Scene, wish: Wish, place: int, begun: Hit) -> bool:
+    """Whether a user message is where the event of its turn began: it speaks of it, and nothing failed."""
+    user = scene.nodes[place].role == "user" and scene.nodes[begun.place].role != "tool"
+    return user and coverage(wish.phrase, scene.words[place]) >= TOUCHED
+
+
+def _events(scene: Scene, wish: Wish, hits: Sequence[Hit]) -> list[Hit]:
+    """Hits where something was done: not where it was proposed or asked about, nor in the message that began it all."""
     laid = {place for _, place in scene.plans}
     laid |= {hit.place for hit in hits if scene.speaks(hit.place) and INTENDED.search(scene.words[hit.place])}
+    if not ASKED.search(wish.phrase):
+        users = [hit.place for hit in hits if scene.nodes[hit.place].role == "user"]
+        laid |= {i for i in users if re.search(r"[?？吗呢]\W*$", scene.words[i])}
     first = next((place for place, node in enumerate(_path(scene)) if node.role == "user"), 0)
     done = [hit for hit in hits if hit.place not in laid] or list(hits)
     return [hit for hit in done if hit.place != first] or done
@@ -233,19 +266,31 @@ def _by_words(scene: Scene, wish: Wish) -> list[Hit]:
     sure = DOUBT if named or not wish.planned else 0.7
     if not laid:
         return [] if named else _spoken_of(scene, wish)
-    return [Hit(place, sure, f"a plan: {quote(scene, place)}") for place in sorted(laid)]
+    plans = [Hit(place, sure, f"a plan: {quote(scene, place)}") for place in sorted(laid)]
+    return [replace(hit, score=hit.score * _called_so(scene, wish, hit.place)) for hit in plans]
 
 
 def _planned(scene: Scene, wish: Wish, hits: Sequence[Hit], laid: set[int]) -> list[Hit]:
-    """The plans that fit, by how much of the words they hold; what only speaks of the matter counts less."""
+    """The plans that fit, by how much of the words they hold; what only speaks of the matter counts less.
+
+    Where the words speak of a version, what was made counts more than what was proposed.
+    """
+    if MADE.search(wish.phrase):
+        return [replace(hit, score=hit.score * (UNPLANNED if hit.place in laid else 1)) for hit in hits]
     top = max((hit.score for hit in hits if hit.place in laid), default=0.0)
     if not top:
         return list(hits)
     weighed = []
     for hit in hits:
         share = coverage(wish.phrase, turn_words(scene, hit.place)) / top if hit.place in laid else UNPLANNED
-        weighed.append(replace(hit, score=hit.score * share))
+        weighed.append(replace(hit, score=hit.score * share * _called_so(scene, wish, hit.place)))
     return weighed
+
+
+def _called_so(scene: Scene, wish: Wish, place: int) -> float:
+    """Less for a node that does not use the noun of the words: option, proposal, 思路."""
+    roots = [root for root in ROOTS if re.search(root, wish.phrase, re.IGNORECASE)]
+    return 1 if all(re.search(root, scene.words[place], re.IGNORECASE) for root in roots) else UNNAMED
 
 
 def _changed(scene: Scene, wish: Wish) -> list[Hit]:
@@ -276,8 +321,16 @@ def _picked(scene: Scene, wish: Wish) -> list[Hit]:
         open_to |= set(range(scene.on_path))
     if BRANCHED.search(wish.phrase):
         open_to |= set(range(scene.on_path, len(scene.nodes)))
-    hits = [hit for hit in matches(scene, phrase) if hit.place in open_to]
-    return [hit for hit in hits if coverage(phrase, scene.words[hit.place]) >= WHOLLY]
+    held = [(hit, coverage(phrase, scene.words[hit.place])) for hit in matches(scene, phrase)]
+    proposed = [hit for hit, share in held if hit.place in open_to and share >= WHOLLY]
+    if MADE.search(wish.said):
+        made = {hit.place for hit in proposed if hit.place >= scene.on_path}
+        proposed = [
+            replace(hit, score=hit.score * (1 if hit.place in made else UNPLANNED)) for hit in proposed
+        ]
+    if proposed or not AFTER_ALL.search(wish.said):
+        return proposed
+    return [hit for hit, share in held if share >= 1 and scene.speaks(hit.place)]
 
 
 def _called(scene: Scene) -> set[int]:

@@ -10,9 +10,9 @@ import re
 
 _TERMS = """
 refactor 重构 | rewrite 重写 | test 测试 | unit 单元 | pass 通过 | deploy 部署 上线 | release 发布 发版 | staging 预发布 预发
-database 数据库 | index 索引 | query 查询 | table 数据表 表格 | schema 表结构 | migration 迁移 | backup 备份 | restore 还原
+database 数据库 db | index 索引 | query 查询 | table 数据表 表格 | schema 表结构 | migration 迁移 | backup 备份 | restore 还原
 cache 缓存 | theme 主题 | login 登录 登陆 | register 注册 | password 密码 口令 | user 用户 | session 会话 | token 令牌
-permission 权限 | interface 接口 | service 服务 | server 服务器 服务端 | client 客户端 | request 请求 | response 响应
+permission 权限 | interface 接口 api | service 服务 | server 服务器 服务端 | client 客户端 | request 请求 | response 响应
 timeout 超时 | connection 连接 | network 网络 | gateway 网关 | proxy 代理 | config 配置 | environment 环境 | install 安装
 dependency 依赖 | package 软件包 | module 模块 | component 组件 | function 函数 | parameter 参数 | variable 变量 | loop 循环
 decorator 装饰器 | exception 异常 | warning 警告 | bug 缺陷 漏洞 | fix 修复 | patch 补丁 | crawler 爬虫 | script 脚本 | code 代码 | file 文件
@@ -35,7 +35,10 @@ resume 简历 | english 英文 英语 | chinese 中文 | experiment 实验 | sur
 homepage 首页 主页 | dashboard 仪表盘 | event 事件 | calendar 日历 | meeting 会议 | contract 合同 | shipping 物流 配送 | address 地址
 account 账户 账号 | bill 账单 | statistics 统计 | dark 深色 暗色 | light 浅色 | font 字体 | icon 图标 | animation 动画
 mobile 移动端 手机端 | comment 评论 注释 | tag 标签 | category 分类 | cart 购物车 | checkout 结账 | seat 座位 | breakfast 早餐
-lunch 午餐 | dinner 晚餐 | beach 海滩 | picnic 野餐 | zone 时区 | polling 轮询 | load 负载 加载 | benchmark 基准 | authenticate 鉴权 认证 | check 检查 | confirm 确认 | retry 重试 | monitor 监控 | browser 浏览器 | frontend 前端 | backend 后端
+lunch 午餐 | dinner 晚餐 | beach 海滩 | picnic 野餐 | zone 时区 | polling 轮询 | compress 压缩 | clean 清理 清空 | clear 清除 | copy 复制
+sync 同步 | async 异步 | parallel 并行 | concurrent 并发 | batch 批量 批处理 | cron 定时任务 | task 任务 | pipeline 流水线
+workflow 工作流 | admin 管理员 | sidebar 侧边栏 | popup 弹窗 | input 输入框 输入 | output 输出 | print 打印 | debug 调试
+mock 模拟 | coverage 覆盖率 | accuracy 准确率 | plugin 插件 | extension 扩展 | framework 框架 | load 负载 加载 | benchmark 基准 | authenticate 鉴权 认证 auth | check 检查 | confirm 确认 | retry 重试 | monitor 监控 | browser 浏览器 | frontend 前端 | backend 后端
 """
 
 
@@ -45,9 +48,16 @@ def _entries() -> dict[str, str]:
 
 
 ENGLISH = _entries()
-_HAN = re.compile("|".join(sorted(ENGLISH, key=len, reverse=True)))
+_HAN = re.compile("|".join(sorted((form for form in ENGLISH if not form.isascii()), key=len, reverse=True)))
+_SHORT = re.compile(rf"\b(?:{'|'.join(form for form in ENGLISH if form.isascii())})\b", re.IGNORECASE)
+_COMPOUND = re.compile(
+    r"\b(clean|speed|roll|build|scale|warm|set|lay)[ -]?(?:up|out|off|down|over)\b",
+    re.IGNORECASE,
+)
+"""Verbs with a particle that are written as one word where they are nouns: "clean up" and "the cleanup"."""
 
 
 def english(text: str) -> str:
-    """The text with the Chinese terms of the table told in English: 回到重构之前 gives "回到 refactor 之前"."""
+    """The text with the terms of the table told in English: 回到重构之前 gives "回到 refactor 之前"."""
+    text = _COMPOUND.sub(r"\1", _SHORT.sub(lambda found: ENGLISH[found.group().lower()], text))
     return text if text.isascii() else _HAN.sub(lambda found: f" {ENGLISH[found.group()]} ", text)

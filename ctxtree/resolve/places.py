@@ -113,6 +113,11 @@ THERE = re.compile(
     re.IGNORECASE,
 )
 """Words that only point at what was just named."""
+BLAME = re.compile(
+    r"\b(?:mistake|wrong|bad|broken|useless|not what i|don'?t like)\b|错了?|不要了|不用|不好|不对|有问题|没必要|多余|失败",
+    re.IGNORECASE,
+)
+"""What is said of a thing that is to be undone."""
 PRAISE = re.compile(
     r"\b(?:better|best|good|nice|nicer|fine|great|right|sounds?|looks?|seems?|was|is|works?|worked|actually|more|most|i|liked?|much|still)\b"
     r"|其实|还是|更|最|挺|很|比较|不错|合适|靠谱|稳妥?|好用?|喜欢|就",
@@ -131,7 +136,10 @@ ORIGINAL = re.compile(
     r"\b(?:original|old|earlier|former|initial)\b|原来的?|原先的?|之前的|以前的|旧的?|最初的?", re.IGNORECASE
 )
 """A thing as it was before it was changed."""
-EDITION = re.compile(r"\b(?:version|draft|answer|reply|response)\b|版|稿|回答|答案", re.IGNORECASE)
+EDITION = re.compile(
+    r"\b(?:version|draft|answer|reply|response|translation|text)\b|版|稿|回答|答案|译文|译本|答复",
+    re.IGNORECASE,
+)
 """What every answer is one of, so that the first can be told by its number."""
 PROPOSED = re.compile(
     r"\b(?:suggest(?:s|ed|ion)?|propos(?:es?|ed|al)|recommend(?:s|ed)?|how about|what about|(?:we|you|i) could|options?|ways?|either|consider)\b"
@@ -149,9 +157,9 @@ GENERIC = re.compile(
     + r"|\b(?:the|that|this|one|thing|stuff|point|place|step|state|part|bit|topic|subject|just|right|now|last|previous|earlier|first"
     r"|back|to|where|when|while|we|i|you|it|had|were|was|from|of|about|with|please|again|instead|after all|rather|time|discussed"
     r"|discussing|talk(?:ed|ing)?|discussion|proposed|suggested|mentioned|made|used|did|before|after|still|then|checkpoint|label"
-    r"|node|message|conversation|question|answer|reply|said|asked|began|started|came|come|got|get|went|gone|happened|put|took|take|gave|changed?|switch(?:ed)?|turned|changes?|edits?|two|three|four|five|let'?s|us|ok(?:ay)?|version|better|best|good|fine)\b"
+    r"|node|message|conversation|question|answer|reply|said|asked|began|started|came|come|got|get|went|gone|happened|put|took|take|gave|changed?|switch(?:ed)?|turned|changes?|edits?|two|three|four|five|picked?|chose|chosen|tried|try|decided|let'?s|us|ok(?:ay)?|version|better|best|good|fine)\b"
     r"|刚才|刚刚|刚|全部|所有|最初|最早|最开始|一开始|之前|以前|原来|那个|这个|那一?步|这一?步|那一?版|一版|那会儿|那一?[段块句篇条次轮]|讨论|那时候?|的时候|时候|说过?的|提到的|讨论的|聊的|那里|那儿|地方"
-    r"|状态|一下|[一两三四五]个|的?修改|的?改动|变更|话题|问题|回答|答案|部分|阶段|环节|更好|挺好|还是|其实|吧$|来$|好$|办$|做$",
+    r"|状态|一下|[一两二三四五六几][个种条项套]|的?修改|的?改动|变更|话题|问题|回答|答案|部分|阶段|环节|更好|挺好|还是|其实|吧$|来$|好$|办$|做$",
     re.IGNORECASE,
 )
 """Words that name no place of their own."""
@@ -159,3 +167,20 @@ LIGHT = re.compile(
     r"(?<![\u4e00-\u9fff])[加改换写做跑删修调看查画](?=[\u4e00-\u9fff\s])|[写做弄加改跑装画修调建][好完成]|完成",
 )
 """Chinese words of doing and finishing: they rank a place, but that one lacks them is no doubt about it."""
+MADE = re.compile(r"\b(?:version|draft|variant)s?\b|版|稿", re.IGNORECASE)
+"""What was made, not only proposed."""
+ROOTS = (
+    r"\bpropos|提议|提案",
+    r"\bsuggest|建议",
+    r"\boptions?\b|选项",
+    r"\bapproach|办法|做法|方法",
+    r"\bplans?\b|方案|计划",
+    r"\bideas?\b|思路|想法|点子",
+)
+"""The nouns for a plan by their roots: words that say "option" mean first what was called an option."""
+ASKED = re.compile(
+    r"\b(?:ask(?:ed|ing)?|questions?|discuss\w*|talk(?:ed|ing)?)\b|问|讨论|聊|谈", re.IGNORECASE
+)
+"""An event that is a question."""
+AFTER_ALL = re.compile(r"\bafter all\b|还是", re.IGNORECASE)
+"""A choice of what was spoken of and left."""

@@ -38,6 +38,7 @@ _TAKE = r"(?:use|try|take|have|go with|stick (?:with|to)|choose|pick|do|follow|s
 CHOICES = (
     rf"\b{_TAKE}\b(?=.*\b(?:instead|after all|again|rather)\b)",
     rf"\b(?:i|we)(?:'d| would) (?:rather|prefer)(?: (?:to )?{_TAKE})?\b|\b(?:i|we) prefer\b|\bswitch (?:over )?to\b",
+    r"^\W*(?=(?:plan|option|approach|version|idea|solution|method)\s+\w+,?\s+(?:please|after all|again|then)\W*$)",
     r"还是(?:用|选|走|按|采用|试|听|照|要)|还是(?=.*(?:吧|好|合适|靠谱|稳妥)\W*$)|還是用|(?:重新|再)(?:用|采用|选|试)|改用|换成|换用",
     r"^(?:那|我们|咱们|请)*就(?:按|照|听|用|选)(?=.*(?:吧|来|办|做|的)\W*$)",
     r"^(?:那|我们|咱们|请)*(?:按|照|用|选)(?=(?:它|那个|这个)(?:方案|办法|版本)?(?:吧|来|办|做)*\W*$)",
@@ -118,14 +119,14 @@ REPORTED = (
 LETTING = re.compile(r"\blet (?!us\b|me\b)\w+ \w+", re.IGNORECASE)
 TOLD = re.compile(
     r"^\s*(?:了|过)(?!去)|\bnext (?:year|month|week|time)\b|\b(?:tomorrow|tonight|later)\b|\bon (?:mon|tues|wednes|thurs|fri|satur|sun)day\b|\bby (?:train|car|bus|plane)\b|\bif (?:needed|necessary)\b|^\s*(?:is|was)\b|\bwhere (?:we|you|i|it) left off\b"
-    r"|的(?:理由|好处|坏处|风险|代价|原因|成本|影响|可能性?|必要)|^\s*给|(?:以后|之后|的时候)(?![\W的那]|$)|(?:功能|按钮|机制|接口).*(?:也|要|做|加|实现|写|支持)|也不迟|再说\W*$|也行\W*$",
+    r"|的(?:理由|好处|坏处|风险|代价|原因|成本|影响|可能性?|必要)|^\s*给|那[天年晚周](?!的)|\S(?<!right)(?<!just)(?<!version)(?<!state)(?<!point) after \w+\W*$|(?:以后|之后|的时候)(?![\W的那]|$)|(?:功能|按钮|机制|接口).*(?:也|要|做|加|实现|写|支持)|也不迟|再说\W*$|也行\W*$",
     re.IGNORECASE,
 )
 """What stands after the verb of a move that is told, or is for another day."""
 CALLED = re.compile(
     r"\s*(?:stacks?|buttons?|features?|functions?|commands?|history|logs?|buffers?|operations?|keys?|shortcuts?|support|logic"
     r"|scripts?|happens?|occurs?|works|takes|fails|runs|(?:(?!what|everything|all|the|that)\w+\s+){1,2}(?:is|was|are|were|isn't|aren't|must|should|cannot|can't)|and redo|/ ?redo)\b"
-    r"|\s*(?:之前|以前|之后|以后|时|前|后)(?![的那面间候端台]|\W*$)|\s*(?:功能|按钮|机制|脚本|逻辑|接口|栈|记录|日志|原因|流程|快捷键|键|支持|权限|策略|点\W|和重做|与重做)",
+    r"|\s*(?:之前|以前|之后|以后|时|前|后)(?![的那面间候端台]|\W*$)|\s*[这那一]?个?[词字](?![典段符])|\s*(?:功能|按钮|机制|脚本|逻辑|接口|栈|记录|日志|原因|流程|快捷键|键|支持|权限|策略|点\W|和重做|与重做)",
     re.IGNORECASE,
 )
 """What stands after the verb of a move where that is part of a name: "undo button", 回滚脚本."""

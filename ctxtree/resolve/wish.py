@@ -14,6 +14,7 @@ from ctxtree.resolve.counts import number
 from ctxtree.resolve.keys import is_planned, plan_keys
 from ctxtree.resolve.places import (
     AFTER,
+    BLAME,
     BY,
     CURRENT,
     EDITION,
@@ -34,6 +35,8 @@ from ctxtree.resolve.places import (
     Unit,
 )
 
+_EDGES = " \t,.;!?，。；！？"
+
 Kind = Literal["count", "undo", "before", "changed", "previous", "other", "ordinal", "start", "plan", "words"]
 
 
@@ -46,7 +49,7 @@ class Wish:
     a version or the like. `last`: of several events the last is meant. `refused`: plans that the
     words turn down. `chosen`: something is chosen, which is no move if it stands in the newest turn.
     `picked`: chosen without the name of a plan, which asks only where a plan fits. `by`: who proposed it.
-    `pointed`: the phrase is what a word like "it" pointed back at.
+    `said`: the clause of the verb. `pointed`: the phrase is what a word like "it" pointed back at.
     """
 
     request: bool
@@ -62,19 +65,16 @@ class Wish:
     picked: bool = False
     by: str = ""
     pointed: bool = False
+    said: str = ""
 
 
 def read(words: str) -> Wish:
     """The wish in the words; of several requests the last one counts."""
     asked = order(words)
     phrase = re.split(r"\b(?:instead of|rather than)\b", asked.phrase, flags=re.IGNORECASE)[0]
-    phrase = phrase.strip(" \t,.;!?，。；！？\"'“”「」『』`吧了吗呢").strip()
-    pointed = bool(THERE.fullmatch(phrase) and PRAISE.search(asked.aside))
-    if pointed:
-        phrase = PRAISE.sub(" ", asked.aside).strip(" \t,.;!?，。；！？")
-    if asked.style == "undo" and re.fullmatch(r"(?:掉|了|去)*", phrase):
-        taken = re.search(r"把(.+?)(?:都|全部?|给)*$", asked.before)
-        phrase = taken.group(1) if taken else ""
+    phrase = phrase.strip(_EDGES + "\"'“”「」『』`吧了吗呢").strip()
+    aside = _pointed_at(asked, phrase)
+    phrase = phrase if aside is None else aside
     chosen = asked.style in ("choice", "pick")
     wish = Wish(
         bool(asked.style) and not (chosen and CURRENT.search(phrase)),
@@ -85,7 +85,8 @@ def read(words: str) -> Wish:
         refused=asked.refused,
         chosen=chosen,
         picked=asked.style == "pick",
-        pointed=pointed,
+        pointed=bool(aside),
+        said=asked.said,
     )
     return (
         _as_count(wish, asked)
@@ -94,6 +95,22 @@ def read(words: str) -> Wish:
         or _as_order(wish)
         or _as_words(wish)
     )
+
+
+def _pointed_at(asked: Order, phrase: str) -> str | None:
+    """What a phrase that only points means: the object before the verb (把重构撤掉), or the clause before.
+
+    Of that clause only what it praises ("the conda one was better, use it") or, for an undo, blames.
+    """
+    if asked.style == "undo":
+        if not re.fullmatch(r"(?:掉|了|去|it|that|它|这个|那个)*", phrase):
+            return None
+        taken = re.search(r"把(.+?)(?:都|全部?|给)*$", asked.before)
+        blamed = BLAME.sub(" ", PRAISE.sub(" ", asked.aside)) if BLAME.search(asked.aside) else ""
+        return taken.group(1) if taken else re.sub(r"\s+an?\s*$", "", blamed.strip(_EDGES)).strip("了")
+    if THERE.fullmatch(phrase) and PRAISE.search(asked.aside):
+        return PRAISE.sub(" ", asked.aside).strip(_EDGES)
+    return None
 
 
 def _as_count(wish: Wish, asked: Order) -> Wish | None:
