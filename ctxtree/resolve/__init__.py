@@ -36,7 +36,7 @@ TRIED = 0.6
 class Candidate:
     """A node that the words may mean. `target` is where to go on: the node, or its parent for `before`.
 
-    `score` runs from 0 to 1; `why` quotes what matched. `target` is None before the first node.
+    `score` runs from 0 to 1; `why` quotes what matched and tells how far back. `target` is None before the first node.
     """
 
     node: str
@@ -109,25 +109,37 @@ def _here(scene: Scene, place: int) -> bool:
     return place < scene.on_path and scene.turns[place] == scene.turns[scene.on_path - 1]
 
 
+def _where(scene: Scene, hit: Hit) -> str:
+    """Where a candidate stands, so that a person can tell it from the others: turns back, branch, given up."""
+    if hit.place >= scene.on_path:
+        where = "on another branch"
+    else:
+        back = len(set(scene.turns[hit.place + 1 : scene.on_path]) - {scene.turns[hit.place]})
+        where = f"{back} turn{'' if back == 1 else 's'} back" if back else "in this turn"
+    return f"{where}, given up" if hit.place in scene.tried else where
+
+
 def _weigh(scene: Scene, wish: Wish, hits: Sequence[Hit]) -> list[Candidate]:
     """Candidates by score; tried ones, other branches and refused plans count less, later ones a bit more."""
     named: dict[int, set[str]] = {}
     for key, place in scene.plans:
         named.setdefault(place, set()).add(key)
+    topical = wish.kind == "words" and not wish.planned
     weighed = []
     for hit in hits:
         score = hit.score * (1 if hit.place < scene.on_path else ELSEWHERE)
-        score *= HERE if wish.kind == "words" and hit.at == "at" and _here(scene, hit.place) else 1
+        score *= HERE if topical and hit.at == "at" and _here(scene, hit.place) else 1
         score *= TRIED if hit.at == "at" and hit.place in scene.tried else 1
         score *= 0.2 if wish.refused and named.get(hit.place, {""}) <= set(wish.refused) else 1
         score *= 0.97 + 0.03 * (hit.place + 1) / len(scene.nodes)
         node = scene.nodes[hit.place]
+        why = hit.why if wish.kind == "count" else f"{hit.why} ({_where(scene, hit)})"
         target = node.id if hit.at == "at" else node.parent
         weighed.append(
             (
                 -min(score, 1.0),
                 -hit.place,
-                Candidate(node.id, round(min(score, 1.0), 4), hit.why, hit.at, target),
+                Candidate(node.id, round(min(score, 1.0), 4), why, hit.at, target),
             )
         )
     best: dict[str, Candidate] = {}
