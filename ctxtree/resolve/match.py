@@ -17,6 +17,8 @@ ENOUGH = 0.6
 """The share of a phrase that a turn must hold for the phrase to mean it without a question."""
 DOUBT = 0.3
 """The most that a node with less than `ENOUGH` is worth."""
+LOOKED = 200
+"""Nodes looked at closely, best first."""
 
 _HAN = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff]+")
 
@@ -31,50 +33,39 @@ class Hit:
     at: Literal["at", "before"] = "at"
 
 
+@dataclass(frozen=True, slots=True)
+class Sought:
+    """What a phrase names: words, and runs of Chinese that the glossary does not know."""
+
+    words: tuple[str, ...]
+    runs: tuple[str, ...]
+
+    @property
+    def weight(self) -> float:
+        """Two Chinese characters weigh as much as one word."""
+        return len(self.words) + sum(map(len, self.runs)) / 2
+
+
 def content(phrase: str) -> list[str]:
     """The terms of a phrase that say which place, in English where the glossary has them."""
     return Words().terms(english(GENERIC.sub(" ", phrase)))
 
 
-def matches(scene: Scene, phrase: str, skip: int = -1, whole: bool = True) -> list[Hit]:
-    """Nodes by the words they share with the phrase, one a turn if `whole`; a label's words count double.
+def sought(phrase: str) -> Sought:
+    wanted = LIGHT.sub(" ", english(GENERIC.sub(" ", phrase)))
+    return Sought(tuple(Words().terms(_HAN.sub(" ", wanted))), tuple(_HAN.findall(wanted)))
 
-    `skip` is a place to leave out unless it lays out a plan: nobody goes back to where they are.
+
+def coverage(wanted: Sought, scene: Scene, places: Iterable[int]) -> float:
+    """The share of what is sought that some nodes hold together; 1 where nothing is named.
+
+    Of Chinese the characters count that stand in pairs the nodes have too.
     """
-    wanted = content(phrase)
-    words = Words()
-    laid = {place for _, place in scene.plans}
-    index = Index(
-        words.terms(english(f"{scene.labels.get(i, '')} {text}")) for i, text in enumerate(scene.words)
-    )
-    scores = index.scores(wanted)
-    top = max(scores.values(), default=1.0)
-    found = {place: score / top for place, score in scores.items()}
-    for place, label in scene.labels.items():
-        shared = sum(term in words.terms(english(label)) for term in wanted) / max(len(wanted), 1)
-        if shared:
-            found[place] = max(found.get(place, 0.0), 0.5) + 0.5 * shared
-    hits = []
-    for place, score in found.items():
-        if scene.nodes[place].role in ("user", "assistant", "tool") and (place != skip or place in laid):
-            shown = quote(scene, place, _any_of(wanted))
-            hits.append(Hit(place, score, f'matches "{phrase}": {shown}'))
-    return [_doubted(scene, hit, phrase) for hit in (one_a_turn(scene, hits, laid) if whole else hits)]
-
-
-def coverage(phrase: str, text: str) -> float:
-    """The share of a phrase that a text holds: its words, and of Chinese the characters that stand in common pairs.
-
-    Two characters weigh as much as one word. 1 for a phrase that names nothing.
-    """
-    wanted, text = LIGHT.sub(" ", english(GENERIC.sub(" ", phrase))), english(text)
-    words = Words()
-    known = set(words.terms(text))
-    latin = words.terms(_HAN.sub(" ", wanted))
-    runs: list[str] = _HAN.findall(wanted)
-    total = len(latin) + sum(map(len, runs)) / 2
-    held = sum(term in known for term in latin) + sum(_shared(run, text) for run in runs) / 2
-    return held / total if total else 1.0
+    places = tuple(places)
+    held = sum(any(term in scene.terms[i] for i in places) for term in wanted.words)
+    text = "\n".join(scene.told[i] for i in places) if wanted.runs else ""
+    share = held + sum(_shared(run, text) for run in wanted.runs) / 2
+    return share / wanted.weight if wanted.weight else 1.0
 
 
 def _shared(run: str, text: str) -> int:
@@ -84,10 +75,43 @@ def _shared(run: str, text: str) -> int:
     return sum(any(pairs[max(i - 1, 0) : i + 1]) for i in range(len(run)))
 
 
-def turn_words(scene: Scene, place: int) -> str:
-    """All that the turn of a node says, with its labels."""
-    turn = scene.turn(place)
-    return "\n".join([scene.labels.get(i, "") for i in turn] + [scene.words[i] for i in turn])
+def matches(scene: Scene, phrase: str, skip: int = -1, whole: bool = True) -> list[Hit]:
+    """Nodes by the words they share with the phrase, one a turn if `whole`, the best `LOOKED` of them.
+
+    `skip` is a place to leave out unless it lays out a plan: nobody goes back to where they are.
+    A node whose turn holds less than `ENOUGH` of the phrase is worth little.
+    """
+    terms, wanted = content(phrase), sought(phrase)
+    laid = {place for _, place in scene.plans}
+    scores = _scores(scene, terms)
+    spoken = [i for i in scores if scene.nodes[i].role in ("user", "assistant", "tool")]
+    hits = [Hit(i, scores[i], "") for i in spoken if i != skip or i in laid]
+    hits = one_a_turn(scene, hits, laid) if whole else hits
+    best = sorted(hits, key=lambda hit: (-hit.score, hit.place))[:LOOKED]
+    shown = re.compile("|".join(map(re.escape, terms)) or "$", re.IGNORECASE)
+    return [
+        replace(
+            hit,
+            score=hit.score
+            if coverage(wanted, scene, scene.turn(hit.place)) >= ENOUGH
+            else DOUBT * hit.score,
+            why=f'matches "{phrase}": {quote(scene, hit.place, shown)}',
+        )
+        for hit in best
+    ]
+
+
+def _scores(scene: Scene, terms: Sequence[str]) -> dict[int, float]:
+    """BM25 as shares of the best; a label's words count double."""
+    scores = Index(scene.terms).scores(terms)
+    top = max(scores.values(), default=1.0)
+    found = {place: score / top for place, score in scores.items()}
+    for place, label in scene.labels.items():
+        known = content(label)
+        shared = sum(term in known for term in terms) / max(len(terms), 1)
+        if shared:
+            found[place] = max(found.get(place, 0.0), 0.5) + 0.5 * shared
+    return found
 
 
 def one_a_turn(scene: Scene, hits: Iterable[Hit], laid: set[int]) -> list[Hit]:
@@ -99,13 +123,3 @@ def one_a_turn(scene: Scene, hits: Iterable[Hit], laid: set[int]) -> list[Hit]:
         if answers and held.place not in laid and hit.score >= 0.5 * held.score:
             best[scene.turns[hit.place]] = replace(hit, score=held.score)
     return list(best.values())
-
-
-def _doubted(scene: Scene, hit: Hit, phrase: str) -> Hit:
-    if hit.score <= DOUBT or coverage(phrase, turn_words(scene, hit.place)) >= ENOUGH:
-        return hit
-    return replace(hit, score=DOUBT * hit.score)
-
-
-def _any_of(wanted: Sequence[str]) -> re.Pattern[str] | None:
-    return re.compile("|".join(map(re.escape, wanted)), re.IGNORECASE) if wanted else None

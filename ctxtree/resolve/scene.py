@@ -6,11 +6,14 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from ctxtree.model import Node, texts
+from ctxtree.resolve.glossary import english
 from ctxtree.resolve.keys import plan_keys
 from ctxtree.resolve.places import PLAN_NOUN
+from ctxtree.words import Words
 
 REACH = 2_000
 """Characters read at each end of a node."""
@@ -23,7 +26,7 @@ _PROPOSAL = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Scene:
     """The nodes that can be meant: those of the path, then those of other branches.
 
@@ -39,9 +42,27 @@ class Scene:
     plans: tuple[tuple[str, int], ...]
     turns: tuple[int, ...]
 
-    def turn(self, place: int) -> list[int]:
+    @cached_property
+    def told(self) -> tuple[str, ...]:
+        """What each node says, with its label, in English where the glossary has it."""
+        return tuple(english(f"{self.labels.get(i, '')} {text}") for i, text in enumerate(self.words))
+
+    @cached_property
+    def terms(self) -> tuple[tuple[str, ...], ...]:
+        """The terms of each node."""
+        words = Words()
+        return tuple(tuple(words.terms(text)) for text in self.told)
+
+    @cached_property
+    def _members(self) -> Mapping[int, tuple[int, ...]]:
+        members: dict[int, list[int]] = {}
+        for place, start in enumerate(self.turns):
+            members.setdefault(start, []).append(place)
+        return {start: tuple(places) for start, places in members.items()}
+
+    def turn(self, place: int) -> tuple[int, ...]:
         """The places of the turn that a node belongs to."""
-        return [i for i, start in enumerate(self.turns) if start == self.turns[place]]
+        return self._members[self.turns[place]]
 
     def speaks(self, place: int) -> bool:
         """Whether a node is an answer in words, and no call."""
