@@ -71,42 +71,60 @@ class Order:
     said: str = ""
 
 
+@dataclass(slots=True)
+class _Heard:
+    """What the clauses so far have said."""
+
+    order: Order = Order("", "")
+    refused: tuple[str, ...] = ()
+    spoken: str = ""
+    aside: str = ""
+    turned_down: bool = False
+    condition: bool = False
+
+
 def order(words: str) -> Order:
     """The order in the words; of several the last one counts."""
     text = unicodedata.normalize("NFKC", words).replace("’", "'").strip()
     masked = QUOTED.sub(lambda quoted: "\0" * len(quoted.group()), text)
     if CODE.search(masked) or LOGGED.search(masked):
         return Order("", text)
-    found = Order("", "")
-    refused: list[str] = []
-    spoken, aside, turned_down, condition = "", "", False, False
+    heard = _Heard()
     for clause in CLAUSE.finditer(masked):
-        said = clause.group()
-        verb, style = _verb(said, turned_down)
-        rest = text[clause.start() + verb.end() : clause.end()] if verb else ""
-        if verb is None:
-            denial = bool(re.search(REFUSAL, said, re.IGNORECASE))
-            refused += lettered(text[clause.start() : clause.end()]) if denial else []
-            turned_down = turned_down or denial
-            found = Order("", "") if _retracted(said) else found
-        elif _denied(said[: verb.start()]):
-            refused += lettered(rest)
-            spoken, turned_down = rest, True
-            found = found if lettered(rest) else Order("", "")
-        elif condition or _mentioned(said, verb, style, _sentence(masked, clause)):
-            spoken = rest
-        elif style != "pick" or not found.style:
-            wished = style == "move" and DESIRED.search(said[: verb.start()]) and not _conversed(rest)
-            found = Order("pick" if wished else style, rest, said[: verb.start()], aside, said=said)
-        condition = bool(re.search(CONDITION, said, re.IGNORECASE))
-        aside = text[clause.start() : clause.end()]
-    if found.style == "pick" and (len(text) > ALONE or re.search(r"[?？]", masked)):
-        found = Order("", "")
-    if found.style:
-        return replace(found, refused=tuple(refused))
-    if not spoken and not refused and _is_place(masked):
+        _hear(heard, clause, text, _sentence(masked, clause))
+    style = heard.order.style
+    if style and not (style == "pick" and (len(text) > ALONE or re.search(r"[?？]", masked))):
+        return replace(heard.order, refused=heard.refused)
+    if not heard.spoken and not heard.refused and _is_place(masked):
         return Order("move", text)
-    return Order("", spoken or text, refused=tuple(refused))
+    return Order("", heard.spoken or text, refused=heard.refused)
+
+
+def _hear(heard: _Heard, clause: re.Match[str], text: str, sentence: str) -> None:
+    """Take in one clause: an order, a refusal, a mention, or what the next clause hangs on."""
+    said, whole = clause.group(), text[clause.start() : clause.end()]
+    verb, style = _verb(said, heard.turned_down)
+    if verb is None:
+        if re.search(REFUSAL, said, re.IGNORECASE):
+            heard.refused, heard.turned_down = (*heard.refused, *lettered(whole)), True
+        heard.order = Order("", "") if _retracted(said) else heard.order
+    else:
+        _judge(heard, said[: verb.start()], verb, style, whole[verb.end() :], sentence)
+    heard.condition = bool(re.search(CONDITION, said, re.IGNORECASE))
+    heard.aside = whole
+
+
+def _judge(heard: _Heard, before: str, verb: re.Match[str], style: Style, rest: str, sentence: str) -> None:
+    """Whether a clause with a verb orders, denies or only mentions a move."""
+    if _denied(before):
+        denied = lettered(rest)
+        heard.refused, heard.spoken, heard.turned_down = (*heard.refused, *denied), rest, True
+        heard.order = heard.order if denied else Order("", "")
+    elif heard.condition or _mentioned(verb, style, sentence):
+        heard.spoken = rest
+    elif style != "pick" or not heard.order.style:
+        wished = style == "move" and DESIRED.search(before) and not _conversed(rest)
+        heard.order = Order("pick" if wished else style, rest, before, heard.aside, said=verb.string)
 
 
 def _verb(clause: str, turned_down: bool) -> tuple[re.Match[str] | None, Style]:
@@ -143,19 +161,24 @@ def _retracted(words: str) -> bool:
     return bool(re.search(RETRACTED, words.rstrip(" .。!！,，"), re.IGNORECASE))
 
 
-def _mentioned(clause: str, verb: re.Match[str], style: Style, sentence: str) -> bool:
+def _mentioned(verb: re.Match[str], style: Style, sentence: str) -> bool:
     """A move that is told of, thought about or asked about, and not asked for."""
-    before, after = clause[: verb.start()], clause[verb.end() :]
+    before, after = verb.string[: verb.start()], verb.string[verb.end() :]
     if style in ("move", "undo") and (TOLD.search(after) or WORLD.search(after) or _called(verb, after)):
         return True
     if style == "move" and re.search(r"把.+$", before) and not _conversed(after):
         return True
-    if LETTING.search(before) or _retracted(after):
+    if LETTING.search(before) or _retracted(after) or re.search(CONDITIONED, after, re.IGNORECASE):
         return True
-    if re.search(CONDITIONED, after, re.IGNORECASE) or not _leads(before, verb.group()):
+    if not _leads(before, verb.group()):
         return True
     if any(re.search(pattern, before, re.IGNORECASE) for pattern in REPORTED):
         return not re.search(INVITED, before, re.IGNORECASE)
+    return _wondered(sentence)
+
+
+def _wondered(sentence: str) -> bool:
+    """A question that asks about a move, and is no polite order."""
     if not re.search(r"[?？]\W*$|[吗呢]\W*$", sentence) and not re.match(ASKING[0], sentence, re.IGNORECASE):
         return bool(re.search(ASKING[1], sentence))
     if any(re.search(pattern, sentence, re.IGNORECASE) for pattern in ASKING):

@@ -19,7 +19,7 @@ decorator 装饰器 | exception 异常 | warning 警告 | bug 缺陷 漏洞 | fi
 folder 目录 文件夹 | path 路径 | log 日志 | run 运行 执行 | build 构建 | compile 编译 | compiler 编译器 | branch 分支 | merge 合并
 commit 提交 | template 模板 模版 | render 渲染 | renderer 渲染器 | editor 编辑器 | parser 解析器 | parse 解析 | search 搜索 检索
 sort 排序 | filter 过滤 筛选 | page 页面 | pagination 分页 | button 按钮 | form 表单 | style 样式 | layout 布局 | color 颜色
-image 图片 图像 | video 视频 | audio 音频 | chart 图表 | report 报告 报表 | document 文档 docs doc | draft 草稿 稿子 初稿 | title 标题
+image 图片 图像 | video 视频 | audio 音频 | chart 图表 graph | report 报告 报表 | document 文档 docs doc | draft 草稿 稿子 初稿 | title 标题
 summary 摘要 总结 | outline 大纲 | introduction 引言 | paragraph 段落 | chapter 章节 | story 故事 | character 角色 人物
 villain 反派 坏人 | ending 结局 结尾 | formal 正式 | translate 翻译 | email 邮件 | message 消息 | sms 短信 | notification 通知
 payment 支付 付款 | order 订单 | invoice 发票 | refund 退款 | voucher 代金券 | coupon 优惠券 | price 价格 | discount 折扣
@@ -38,7 +38,7 @@ mobile 移动端 手机端 | comment 评论 注释 | tag 标签 | category 分�
 lunch 午餐 | dinner 晚餐 | beach 海滩 | picnic 野餐 | zone 时区 | polling 轮询 | compress 压缩 | clean 清理 清空 | clear 清除 | copy 复制
 sync 同步 | async 异步 | parallel 并行 | concurrent 并发 | batch 批量 批处理 | cron 定时任务 | task 任务 | pipeline 流水线
 workflow 工作流 | admin 管理员 | sidebar 侧边栏 | popup 弹窗 | input 输入框 输入 | output 输出 | print 打印 | debug 调试
-mock 模拟 | coverage 覆盖率 | accuracy 准确率 | plugin 插件 | extension 扩展 | framework 框架 | load 负载 加载 | load_test 压测 | benchmark 基准 | authenticate 鉴权 认证 auth | check 检查 | confirm 确认 | retry 重试 | monitor 监控 | browser 浏览器 | frontend 前端 | backend 后端
+mock 模拟 | coverage 覆盖率 | accuracy 准确率 | plugin 插件 | extension 扩展 | framework 框架 | blue 蓝色 | red 红色 | green 绿色 | black 黑色 | white 白色 | orange 橙色 | grey 灰色 gray | load 负载 加载 | load_test 压测 | benchmark 基准 | authenticate 鉴权 认证 auth | check 检查 | confirm 确认 | retry 重试 | monitor 监控 | browser 浏览器 | frontend 前端 | backend 后端
 """
 
 

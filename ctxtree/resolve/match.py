@@ -83,7 +83,7 @@ def matches(scene: Scene, phrase: str, skip: int = -1, whole: bool = True) -> li
     """
     terms, wanted = content(phrase), sought(phrase)
     laid = {place for _, place in scene.plans}
-    scores = _scores(scene, terms)
+    scores = _scores(scene, terms, labels=whole)
     spoken = [i for i in scores if scene.nodes[i].role in ("user", "assistant", "tool")]
     hits = [Hit(i, scores[i], "") for i in spoken if i != skip or i in laid]
     hits = one_a_turn(scene, hits, laid) if whole else hits
@@ -101,12 +101,12 @@ def matches(scene: Scene, phrase: str, skip: int = -1, whole: bool = True) -> li
     ]
 
 
-def _scores(scene: Scene, terms: Sequence[str]) -> dict[int, float]:
-    """BM25 as shares of the best; a label's words count double."""
+def _scores(scene: Scene, terms: Sequence[str], labels: bool) -> dict[int, float]:
+    """BM25 as shares of the best; where `labels` count, their words count double."""
     scores = Index(scene.terms).scores(terms)
     top = max(scores.values(), default=1.0)
     found = {place: score / top for place, score in scores.items()}
-    for place, label in scene.labels.items():
+    for place, label in scene.labels.items() if labels else ():
         known = content(label)
         shared = sum(term in known for term in terms) / max(len(terms), 1)
         if shared:

@@ -101,6 +101,11 @@ ORDINAL = re.compile(
 )
 LAST = re.compile(r"\b(?:last|latest|again|most recent)\b|最后|最近|又", re.IGNORECASE)
 THAT = re.compile(r"\bthat\b|刚才|刚刚|那个|之前", re.IGNORECASE)
+BEYOND = (
+    r"\b(?:instead of|rather than|because|since|so that|so we|in order to)\b|(?<=\w) and (?:then )?(?:try|run|use|do|add|make"
+    r"|continue|start|write|fix|test|let|redo|rebuild|deploy|see|check|work|build|carry|go on)\b|(?<=\S)(?:然后|接着|并且|因为|以便|再[重试做跑改写用])"
+)
+"""Where a phrase ends that names a place, and a reason or a further order begins."""
 THIS = re.compile(
     r"\W*(?:this|that|it|these|now|(?:this|that|the) (?:one|plan|current one|last one)|current one"
     r"|这个(?:方案)?|那个|这|它|当前的?|现在)?\W*",
@@ -119,7 +124,7 @@ BLAME = re.compile(
 )
 """What is said of a thing that is to be undone."""
 PRAISE = re.compile(
-    r"\b(?:better|best|good|nice|nicer|fine|great|right|sounds?|looks?|seems?|was|is|works?|worked|actually|more|most|i|liked?|much|still)\b"
+    r"\b(?:better|best|good|nice|nicer|fine|great|right|sounds?|looks?|seems?|was|is|after all|works?|worked|actually|more|most|i|liked?|much|still)\b"
     r"|其实|还是|更|最|挺|很|比较|不错|合适|靠谱|稳妥?|好用?|喜欢|就",
     re.IGNORECASE,
 )
@@ -159,7 +164,7 @@ GENERIC = re.compile(
     r"|discussing|talk(?:ed|ing)?|discussion|proposed|suggested|mentioned|made|used|did|before|after|still|then|checkpoint|label"
     r"|node|message|conversation|question|answer|reply|said|asked|began|started|came|come|got|get|went|gone|happened|put|took|take|gave|changed?|switch(?:ed)?|turned|changes?|edits?|two|three|four|five|picked?|chose|chosen|tried|try|decided|let'?s|us|ok(?:ay)?|version|better|best|good|fine)\b"
     r"|刚才|刚刚|刚|全部|所有|最初|最早|最开始|一开始|之前|以前|原来|那个|这个|那一?步|这一?步|那一?版|一版|那会儿|那一?[段块句篇条次轮]|讨论|那时候?|的时候|时候|说过?的|提到的|讨论的|聊的|那里|那儿|地方"
-    r"|状态|一下|[一两二三四五六几][个种条项套]|的?修改|的?改动|变更|话题|问题|回答|答案|部分|阶段|环节|更好|挺好|还是|其实|吧$|来$|好$|办$|做$",
+    r"|状态|一下|第[一二三四五六][个种]|[一两二三四五六几][个种条项套]|的?修改|的?改动|变更|话题|问题|回答|答案|部分|阶段|环节|更好|挺好|还是|其实|吧$|来$|好$|办$|做$",
     re.IGNORECASE,
 )
 """Words that name no place of their own."""

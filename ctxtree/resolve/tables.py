@@ -20,7 +20,7 @@ MOVES = (
     r"\b(?:rewind|backtrack)\b|\bstep back\b|\brestore (?:to\b|(?=(?:\S+ ){0,4}(?:version|plan|state|step|point|checkpoint)\b))",
     r"\b(?:restart|resume|continue|pick up|start (?:over|again))\s+(?:from|at)\b",
     r"回到|回退到?|退回到?|返回(?=到|.{0,20}(?:方案|版本|计划|步|之前))到?|恢复(?=到|.{0,20}(?:方案|版本|之前))到?",
-    r"回滚到?|切回到?|切换回|换回到?|改回到?|用回|[说聊谈讲]回|跳回到?|倒回到?|退到|倒退到?|后退|回復到?|回歸到?",
+    r"回滚到?|切回到?|切换回|换回到?|改回到?|用回|[说聊谈讲]回(?![答复应报])|跳回到?|倒回到?|退到|倒退到?|后退|回復到?|回歸到?",
     r"退(?=[一二两三四五六\d]+(?:步|轮|个回合|条))",
     r"\b(?:start|begin) (?=(?:all )?over\b|again\b|anew\b|afresh\b|from (?:scratch|zero|the (?:very )?(?:beginning|start|top)))",
     r"^\W*(?:我们|還是|还是|全部|一切|所有|都|推翻|推倒)*从(?=(?:头|零)(?:再)?(?:开始|来过?|做)\W*$)|^\W*(?:我们|推倒|推翻|全部|都)*重新?(?=(?:开始|来过|来)\W*$)",
@@ -118,20 +118,26 @@ REPORTED = (
 )
 LETTING = re.compile(r"\blet (?!us\b|me\b)\w+ \w+", re.IGNORECASE)
 TOLD = re.compile(
-    r"^\s*(?:了|过)(?!去)|\bnext (?:year|month|week|time)\b|\b(?:tomorrow|tonight|later)\b|\bon (?:mon|tues|wednes|thurs|fri|satur|sun)day\b|\bby (?:train|car|bus|plane)\b|\bif (?:needed|necessary)\b|^\s*(?:is|was)\b|\bwhere (?:we|you|i|it) left off\b"
-    r"|的(?:理由|好处|坏处|风险|代价|原因|成本|影响|可能性?|必要)|^\s*给|那[天年晚周](?!的)|\S(?<!right)(?<!just)(?<!version)(?<!state)(?<!point) after \w+\W*$|(?:以后|之后|的时候)(?![\W的那]|$)|(?:功能|按钮|机制|接口).*(?:也|要|做|加|实现|写|支持)|也不迟|再说\W*$|也行\W*$",
+    r"^\s*(?:了|过)(?!去)|\bnext (?:year|month|week|time)\b|\b(?:tomorrow|tonight|later)\W*$|\bif (?:needed|necessary)\b"
+    r"|\bon (?:mon|tues|wednes|thurs|fri|satur|sun)day\b|\bby (?:train|car|bus|plane)\b|^\s*(?:is|was)\b"
+    r"|\bwhere (?:we|you|i|it) left off\b|\S(?<!right)(?<!just)(?<!version)(?<!state)(?<!point) after \w+\W*$"
+    r"|的(?:理由|好处|坏处|风险|代价|原因|成本|影响|可能性?|必要)|那[天年晚周](?!的)|(?:以后|之后|的时候)(?![\W的那]|$)"
+    r"|也不迟|再说\W*$|也行\W*$",
     re.IGNORECASE,
 )
 """What stands after the verb of a move that is told, or is for another day."""
 CALLED = re.compile(
     r"\s*(?:stacks?|buttons?|features?|functions?|commands?|history|logs?|buffers?|operations?|keys?|shortcuts?|support|logic"
-    r"|scripts?|happens?|occurs?|works|takes|fails|runs|(?:(?!what|everything|all|the|that)\w+\s+){1,2}(?:is|was|are|were|isn't|aren't|must|should|cannot|can't)|and redo|/ ?redo)\b"
-    r"|\s*(?:之前|以前|之后|以后|时|前|后)(?![的那面间候端台]|\W*$)|\s*[这那一]?个?[词字](?![典段符])|\s*(?:功能|按钮|机制|脚本|逻辑|接口|栈|记录|日志|原因|流程|快捷键|键|支持|权限|策略|点\W|和重做|与重做)",
+    r"|scripts?|happens?|occurs?|works|takes|fails|runs|and redo|/ ?redo"
+    r"|(?:(?!what|everything|all|the|that)\w+\s+){1,2}(?:is|was|are|were|isn't|aren't|must|should|cannot|can't))\b"
+    r"|\s*(?:之前|以前|之后|以后|时|前|后)(?![的那面间候端台]|\W*$)|\s*[这那一]?个?[词字](?![典段符])|\s*给"
+    r"|\s*(?:功能|按钮|机制|脚本|逻辑|接口|栈|记录|日志|原因|流程|快捷键|键|支持|权限|策略|点\W|和重做|与重做)"
+    r"|.{0,8}(?:功能|按钮|机制|接口).*(?:也|要|做|加|实现|写|支持)",
     re.IGNORECASE,
 )
-"""What stands after the verb of a move where that is part of a name: "undo button", 回滚脚本."""
+"""What stands after a verb like "undo" where the two are a name (undo button, 回滚脚本) or a sentence about undoing."""
 WORLD = re.compile(
-    r"^\s*(?:to\s+)?(?:me|you|him|her|them|us|home|work|bed|sleep|school|town|business|normal|the office"
+    r"^\s*(?:to\s+)?(?:me|you|him|her|them|us|home(?! ?page)|work|bed|sleep|school|town|business|normal(?=\W*$)|the office"
     r"|(?:my|our|his|her|their|its) (?:office|home|house|hotel|room|desk|place|owner|family|country|city))\b"
     r"|^\s*(?:我|你|他|她|您)(?:们)?(?:家|身边|这儿?|这里)?\W*$"
     r"|^\s*(?:家里?|公司|学校|办公室|单位|国内|老家|宿舍|现实|正常|正轨|过去)(?![的那这里版]|方案|计划)",
@@ -145,25 +151,28 @@ ASKING = (
     r"^\W*(?:(?:so|and|but|ok|hmm|well|wait|now),? )*"
     r"(?:what(?!\s+about)|why(?! not| don'?t we)|how(?! about)|when|where|who|which|does|do|did|is|are|was|were"
     r"|has|have|had|should|would(?! you)|will(?! you)|may|might|am)\b",
-    r"什么(?!都|也)|多[久少宽大远长高快]|几[点个次天]|谁|怎么|为什么|为何|是否|要不要|该不该|会不会|是不是|有没有|如何|怎样",
+    r"什么(?!都|也)|多[久少宽大远长高快]|几[点次]|谁|怎么|为什么|为何|是否|要不要|该不该|会不会|是不是|有没有|如何|怎样",
 )
 POLITE = (
     r"\b(?:can|could|would|will) (?:you|we)\b|\bplease\b|\bcan i\b"
     r"|请|能不能|可不可以|可以|能|好吗|行吗|好不好|吧|麻烦"
 )
 CODE = re.compile(
-    r"^\s*(?:>>>|\$ |//|#!|(?:def|class|import|elif|const|let \w+ =|var|func|fn|public|return) ?\b.*[(=.;{:]"
-    r"|(?:git|npm|pip|docker|kubectl|sudo|alembic|make|psql|curl)\s+[\w-]|(?:ROLLBACK|BEGIN|COMMIT|SAVEPOINT|UNDO)\b\s*[;\w]*;)"
-    r"|[A-Za-z_][\w.]*\((?!s\)|es\))[^()]*\)|\b\w+\.\w+\(|[!=]=|=>|->|\+=|[;{}]\s*$",
+    r"^\s*(?:>>>|\$ |//|#!|(?:def|class|import|elif|const|let|var|func|fn|public) [\w ]+[(=.;{:]|return \w+[.(\[]\S"
+    r"|git (?:add|commit|checkout|revert|reset|log|stash|push|pull|merge|rebase|restore|clone|init|diff|status|switch|branch)\b"
+    r"|(?:npm|pip|docker|kubectl|alembic|cargo) (?:install|run|test|publish|compose|build|exec|rollout|apply|get|logs|upgrade"
+    r"|downgrade|ERR!)|(?:sudo|psql|curl) [\w-]|(?:ROLLBACK|BEGIN|COMMIT|SAVEPOINT|UNDO)\b[\s\w]*;)"
+    r"|[A-Za-z_][\w.]+\((?:\s*|[^()]*[=,.\"'\d\0][^()]*)\)|\b\w+\.\w+\(|[!=]=|=>|->|\+=|[{}]\s*$",
+    re.ASCII,
 )
 """Text that is code: it is looked at, and never a wish."""
 LOGGED = re.compile(
     r"^\s*(?:\[?\d{4}-\d\d-\d\d[T ]|\[?(?:ERROR|WARN|WARNING|INFO|DEBUG|FATAL|TRACE|CRITICAL)\b|Traceback\b"
     r"|(?:log|output|stdout|stderr|日志|输出|报错信息)\s*[:：])"
-    r"|\b(?:rolled|rolling) back\b|\brollback (?:to|of) (?:\w+ )*(?:complete|finished|failed|done)",
+    r"|\brollback (?:to|of) (?:\w+ )*(?:complete|finished|failed|done)",
     re.IGNORECASE,
 )
-"""A line of a log, or a move that is told as done."""
+"""A line of a log."""
 BARE = re.compile(
     r"^(?:to )?(?:just |right )?(?:before|prior to)\b(?!.*\b(?:the|our|my) \w+ (?:the|our|my|we|i|you|they|it|everything|all)\b)"
     rf"|^(?:to )?(?:the |that |this |our |my |your )(?:[^\s,]+ ){{0,4}}{PLAN_NOUN}(?:\W*$| (?:with|about|for|from|of|before|that|where|by|at|in|on|without|using)\b)"

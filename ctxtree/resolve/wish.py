@@ -14,6 +14,7 @@ from ctxtree.resolve.counts import number
 from ctxtree.resolve.keys import is_planned, plan_keys
 from ctxtree.resolve.places import (
     AFTER,
+    BEYOND,
     BLAME,
     BY,
     CURRENT,
@@ -71,7 +72,7 @@ class Wish:
 def read(words: str) -> Wish:
     """The wish in the words; of several requests the last one counts."""
     asked = order(words)
-    phrase = re.split(r"\b(?:instead of|rather than)\b", asked.phrase, flags=re.IGNORECASE)[0]
+    phrase = re.split(BEYOND, asked.phrase, maxsplit=1, flags=re.IGNORECASE)[0]
     phrase = phrase.strip(_EDGES + "\"'“”「」『』`吧了吗呢").strip()
     aside = _pointed_at(asked, phrase)
     phrase = phrase if aside is None else aside
