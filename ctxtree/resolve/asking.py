@@ -29,6 +29,7 @@ from ctxtree.resolve.tables import (
     HAN_COMPLAINT,
     HAN_LEAD,
     INVITED,
+    JOINED,
     LEAD,
     LETTING,
     LOGGED,
@@ -87,6 +88,7 @@ def order(words: str) -> Order:
     """The order in the words; of several the last one counts."""
     text = unicodedata.normalize("NFKC", words).replace("’", "'").strip()
     masked = QUOTED.sub(lambda quoted: "\0" * len(quoted.group()), text)
+    masked = JOINED.sub(",  ", masked)
     if CODE.search(masked) or LOGGED.search(masked):
         return Order("", text)
     heard = _Heard()

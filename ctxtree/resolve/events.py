@@ -102,6 +102,8 @@ def _before_words(scene: Scene, wish: Wish) -> list[Hit]:
     begun = replace(spoken, place=_told_of(scene, spoken.place))
     turn = scene.turns[begun.place]
     start = next((hit for hit in done if hit.place == turn and _ordered(scene, wanted, hit, begun)), begun)
+    if wish.kind == "undo" and start is begun and scene.speaks(spoken.place):
+        start = replace(begun, place=turn)
     mentioned = start is begun and scene.speaks(spoken.place)
     ordered = any(scene.nodes[hit.place].role == "user" and scene.turns[hit.place] != turn for hit in near)
     unsure = (mentioned and ordered) or _scattered(scene, wanted, near)

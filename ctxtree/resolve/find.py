@@ -48,7 +48,8 @@ def find(scene: Scene, wish: Wish) -> list[Hit]:
         case "changed":
             return _changed(scene, wish) or _by_words(scene, wish)
         case "previous":
-            return previous(scene) or _by_words(scene, wish)
+            edition = EDITION.search(wish.phrase) and not scene.plans
+            return previous(scene) or (_counted(scene, wish) if edition else _by_words(scene, wish))
         case "other":
             return other(scene, wish.refused) or _by_words(scene, wish)
         case "ordinal":

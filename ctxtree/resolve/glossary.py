@@ -38,7 +38,7 @@ mobile 移动端 手机端 | comment 评论 注释 | tag 标签 | category 分�
 lunch 午餐 | dinner 晚餐 | beach 海滩 | picnic 野餐 | zone 时区 | polling 轮询 | compress 压缩 | clean 清理 清空 | clear 清除 | copy 复制
 sync 同步 | async 异步 | parallel 并行 | concurrent 并发 | batch 批量 批处理 | cron 定时任务 | task 任务 | pipeline 流水线
 workflow 工作流 | admin 管理员 | sidebar 侧边栏 | popup 弹窗 | input 输入框 输入 | output 输出 | print 打印 | debug 调试
-mock 模拟 | coverage 覆盖率 | accuracy 准确率 | plugin 插件 | extension 扩展 | framework 框架 | blue 蓝色 | red 红色 | green 绿色 | black 黑色 | white 白色 | orange 橙色 | grey 灰色 gray | load 负载 加载 | load_test 压测 | benchmark 基准 | authenticate 鉴权 认证 auth | check 检查 | confirm 确认 | retry 重试 | monitor 监控 | browser 浏览器 | frontend 前端 | backend 后端
+mock 模拟 | coverage 覆盖率 | accuracy 准确率 | plugin 插件 | extension 扩展 | framework 框架 | blue 蓝色 | red 红色 | green 绿色 | black 黑色 | white 白色 | orange 橙色 | grey 灰色 gray | done 完成 做完 做好 搞定 写完 写好 完毕 | load 负载 加载 | load_test 压测 | benchmark 基准 | authenticate 鉴权 认证 auth | check 检查 | confirm 确认 | retry 重试 | monitor 监控 | browser 浏览器 | frontend 前端 | backend 后端
 """
 
 

@@ -115,11 +115,13 @@ def _scores(scene: Scene, terms: Sequence[str], labels: bool) -> dict[int, float
 
 
 def one_a_turn(scene: Scene, hits: Iterable[Hit], laid: set[int]) -> list[Hit]:
-    """The best hit of each turn; the answer before the question, since one goes on from the answer."""
-    best: dict[int, Hit] = {}
-    for hit in sorted(hits, key=lambda hit: (hit.place not in laid, -hit.score, hit.place)):
-        held = best.setdefault(scene.turns[hit.place], hit)
-        answers = scene.speaks(hit.place) and not scene.speaks(held.place)
-        if answers and held.place not in laid and hit.score >= 0.5 * held.score:
-            best[scene.turns[hit.place]] = replace(hit, score=held.score)
-    return list(best.values())
+    """A hit for each turn, worth its best: a plan laid out, else an answer that is half as good, else the best."""
+    turns: dict[int, list[Hit]] = {}
+    for hit in sorted(hits, key=lambda hit: (-hit.score, hit.place)):
+        turns.setdefault(scene.turns[hit.place], []).append(hit)
+    chosen = []
+    for best, *rest in turns.values():
+        plan = next((hit for hit in (best, *rest) if hit.place in laid), None)
+        answers = (hit for hit in (best, *rest) if scene.speaks(hit.place) and hit.score >= 0.5 * best.score)
+        chosen.append(replace(plan or next(answers, best), score=best.score))
+    return chosen

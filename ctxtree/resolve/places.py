@@ -103,7 +103,7 @@ LAST = re.compile(r"\b(?:last|latest|again|most recent)\b|最后|最近|又", re
 THAT = re.compile(r"\bthat\b|刚才|刚刚|那个|之前", re.IGNORECASE)
 BEYOND = (
     r"\b(?:instead of|rather than|because|since|so that|so we|in order to)\b|(?<=\w) and (?:then )?(?:try|run|use|do|add|make"
-    r"|continue|start|write|fix|test|let|redo|rebuild|deploy|see|check|work|build|carry|go on)\b|(?<=\S)(?:然后|接着|并且|因为|以便|再[重试做跑改写用])"
+    r"|continue|start|write|fix|test|let|redo|rebuild|deploy|see|check|work|build|carry|go on)\b|(?<=\S)(?:然后|接着|并且|因为|以便|再[重试做跑改写用]|重新(?=[来开写做选试弄改跑]))"
 )
 """Where a phrase ends that names a place, and a reason or a further order begins."""
 THIS = re.compile(
@@ -125,7 +125,7 @@ BLAME = re.compile(
 """What is said of a thing that is to be undone."""
 PRAISE = re.compile(
     r"\b(?:better|best|good|nice|nicer|fine|great|right|sounds?|looks?|seems?|was|is|after all|works?|worked|actually|more|most|i|liked?|much|still)\b"
-    r"|其实|还是|更|最|挺|很|比较|不错|合适|靠谱|稳妥?|好用?|喜欢|就",
+    r"|其实|可能|应该|还是|更|最|挺|很|比较|不错|合适|靠谱|稳妥?|好用?|喜欢|就",
     re.IGNORECASE,
 )
 BY = re.compile(
@@ -160,7 +160,7 @@ BRANCHED = re.compile(
 GENERIC = re.compile(
     PLAN_NOUN
     + r"|\b(?:the|that|this|one|thing|stuff|point|place|step|state|part|bit|topic|subject|just|right|now|last|previous|earlier|first"
-    r"|back|to|where|when|while|we|i|you|it|had|were|was|from|of|about|with|please|again|instead|after all|rather|time|discussed"
+    r"|back|to|where|when|while|we|i|you|it|had|were|was|from|of|about|with|please|again|instead|after all|rather|time|discussed|only|listed|described|explained|showed|shown|wrote|written|presented|attempt"
     r"|discussing|talk(?:ed|ing)?|discussion|proposed|suggested|mentioned|made|used|did|before|after|still|then|checkpoint|label"
     r"|node|message|conversation|question|answer|reply|said|asked|began|started|came|come|got|get|went|gone|happened|put|took|take|gave|changed?|switch(?:ed)?|turned|changes?|edits?|two|three|four|five|picked?|chose|chosen|tried|try|decided|let'?s|us|ok(?:ay)?|version|better|best|good|fine)\b"
     r"|刚才|刚刚|刚|全部|所有|最初|最早|最开始|一开始|之前|以前|原来|那个|这个|那一?步|这一?步|那一?版|一版|那会儿|那一?[段块句篇条次轮]|讨论|那时候?|的时候|时候|说过?的|提到的|讨论的|聊的|那里|那儿|地方"
@@ -169,7 +169,7 @@ GENERIC = re.compile(
 )
 """Words that name no place of their own."""
 LIGHT = re.compile(
-    r"(?<![\u4e00-\u9fff])[加改换写做跑删修调看查画](?=[\u4e00-\u9fff\s])|[写做弄加改跑装画修调建][好完成]|完成",
+    r"(?<![\u4e00-\u9fff])[加改换写做跑删修调看查画](?=[\u4e00-\u9fff\s])|[写做弄加改跑装画修调建][好完成]|完成|\bdone\b",
 )
 """Chinese words of doing and finishing: they rank a place, but that one lacks them is no doubt about it."""
 MADE = re.compile(r"\b(?:version|draft|variant)s?\b|版|稿", re.IGNORECASE)
@@ -189,3 +189,4 @@ ASKED = re.compile(
 """An event that is a question."""
 AFTER_ALL = re.compile(r"\bafter all\b|还是", re.IGNORECASE)
 """A choice of what was spoken of and left."""
+COURTESY = re.compile(r"\W*\b(?:please|thanks?|thank you|pls)\b|谢谢|拜托|一下", re.IGNORECASE)

@@ -21,6 +21,7 @@ MOVES = (
     r"\b(?:restart|resume|continue|pick up|start (?:over|again))\s+(?:from|at)\b",
     r"回到|回退到?|退回到?|返回(?=到|.{0,20}(?:方案|版本|计划|步|之前))到?|恢复(?=到|.{0,20}(?:方案|版本|之前))到?",
     r"回滚到?|切回到?|切换回|换回到?|改回到?|用回|[说聊谈讲]回(?![答复应报])|跳回到?|倒回到?|退到|倒退到?|后退|回復到?|回歸到?",
+    r"^\W*从(?=\S{1,15}(?:重新|再)(?:来|开始|做|试)\W*$)",
     r"退(?=[一二两三四五六\d]+(?:步|轮|个回合|条))",
     r"\b(?:start|begin) (?=(?:all )?over\b|again\b|anew\b|afresh\b|from (?:scratch|zero|the (?:very )?(?:beginning|start|top)))",
     r"^\W*(?:我们|還是|还是|全部|一切|所有|都|推翻|推倒)*从(?=(?:头|零)(?:再)?(?:开始|来过?|做)\W*$)|^\W*(?:我们|推倒|推翻|全部|都)*重新?(?=(?:开始|来过|来)\W*$)",
@@ -39,7 +40,7 @@ CHOICES = (
     rf"\b{_TAKE}\b(?=.*\b(?:instead|after all|again|rather)\b)",
     rf"\b(?:i|we)(?:'d| would) (?:rather|prefer)(?: (?:to )?{_TAKE})?\b|\b(?:i|we) prefer\b|\bswitch (?:over )?to\b",
     r"^\W*(?=(?:plan|option|approach|version|idea|solution|method)\s+\w+,?\s+(?:please|after all|again|then)\W*$)",
-    r"还是(?:用|选|走|按|采用|试|听|照|要)|还是(?=.*(?:吧|好|合适|靠谱|稳妥)\W*$)|還是用|(?:重新|再)(?:用|采用|选|试)|改用|换成|换用",
+    r"还是(?:用|选|走|按|采用|试|听|照|要)|还是(?=.*(?:吧|好|合适|靠谱|稳妥)\W*$)|還是用|(?:重新|再)(?:用|采用|选|试)|改用|换成|换用|切换?到(?!底)",
     r"^(?:那|我们|咱们|请)*就(?:按|照|听|用|选)(?=.*(?:吧|来|办|做|的)\W*$)",
     r"^(?:那|我们|咱们|请)*(?:按|照|用|选)(?=(?:它|那个|这个)(?:方案|办法|版本)?(?:吧|来|办|做)*\W*$)",
 )
@@ -74,7 +75,7 @@ DROPPED = (
 """An order of dropping something, coordinated with the move."""
 HAN_LEAD = (
     r"(?:\W|请|我们?|咱们?|你|还是|还|能不能|可不可以|能|可以|不如|要不|那|就|先|再|直接|马上|现在|立刻|麻烦|帮我?|给我"
-    r"|把.{1,12}|(?:最后|刚才|前面)?[一二两三四五六]个?(?:步|轮|回合|条|次)|想|要|应该|得|让|一起|干脆|算了|好的?|吧|都|全部|重新|都?给|说|往|向|希望|需要|建议|劳烦|劳驾|赶紧|快|最好|不然|其实)*"
+    r"|把.{1,12}|.{1,10}(?:[那这]一?(?:步|段|次|条|个(?:修改|改动|步骤))|的(?:修改|改动))都?(?=撤|$)|(?:最后|刚才|前面)?[一二两三四五六]个?(?:步|轮|回合|条|次)|想|要|应该|得|让|一起|干脆|算了|好的?|吧|都|全部|重新|都?给|说|往|向|希望|需要|建议|劳烦|劳驾|赶紧|快|最好|不然|其实)*"
 )
 """What may stand before a Chinese verb of moving where it is an order; anything else is a subject or a story."""
 HAN_COMPLAINT = r".{0,16}(?:不行|不好|不对|没用|失败了|行不通|不合适|太\w{1,3}了?)" + HAN_LEAD
@@ -99,8 +100,9 @@ DENIED = (
     r"(?:再|想|要|让|我们|我|先|又|急着|马上|现在|随便|轻易|打算)*$",
 )
 REFUSAL = (
-    r"别|不要|不用|不行|不好|不对|没用|放弃|算了|太慢|太贵|行不通|失败了"
-    r"|\b(?:not|don'?t|doesn'?t|didn'?t|isn'?t|never|no|forget|scrap|drop|abandon|fail(?:s|ed))\b"
+    r"别|不要|不用|不行|不好|不对|没用|放弃|算了|行不通|失败了|改主意|反悔|太.{1,4}了?"
+    r"|\b(?:not|don'?t|doesn'?t|didn'?t|isn'?t|never|no|forget|scrap|drop|abandon|fail(?:s|ed)|too \w+"
+    r"|changed my mind|won'?t (?:do|work)|boring|awful|terrible|ugly|useless|bad idea|mistake)\b"
 )
 RETRACTED = r"\bbut (?:let'?s not|don'?t|not (?:now|yet))\b|\bnever ?mind\b\W*$|\bforget it\b|\bor (?:maybe )?not\b|算了$|不用了$"
 INVITED = r"\b(?:why (?:not|don'?t we)|(?:can|could|should)(?:'?t|n'?t) we)\b"
@@ -193,3 +195,5 @@ SENTENCE_LIKE = re.compile(
 )
 QUOTED = re.compile(r"\"[^\"]*\"|“[^”]*”|「[^」]*」|『[^』]*』|`[^`]*`|(?<!\w)'[^']*'(?!\w)|‘[^’]*’")
 CLAUSE = re.compile(r"(?:[^,;.!?，。；！？\n]|\.(?=\w))+[,;.!?，。；！？]*")
+JOINED = re.compile(r"\band(?= (?:use|take|try|go with|go back|return to|switch)\b)", re.IGNORECASE)
+"""An "and" that begins a further order."""

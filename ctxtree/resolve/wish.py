@@ -17,6 +17,7 @@ from ctxtree.resolve.places import (
     BEYOND,
     BLAME,
     BY,
+    COURTESY,
     CURRENT,
     EDITION,
     EVENT,
@@ -71,9 +72,9 @@ class Wish:
 
 def read(words: str) -> Wish:
     """The wish in the words; of several requests the last one counts."""
-    asked = order(words)
+    asked = _turned_back(order(words))
     phrase = re.split(BEYOND, asked.phrase, maxsplit=1, flags=re.IGNORECASE)[0]
-    phrase = phrase.strip(_EDGES + "\"'“”「」『』`吧了吗呢").strip()
+    phrase = COURTESY.sub("", phrase).strip(_EDGES + "\"'“”「」『』`吧了吗呢").strip()
     aside = _pointed_at(asked, phrase)
     phrase = phrase if aside is None else aside
     chosen = asked.style in ("choice", "pick")
@@ -98,6 +99,12 @@ def read(words: str) -> Wish:
     )
 
 
+def _turned_back(asked: Order) -> Order:
+    """A move to nowhere after a clause that blames something undoes that: 存数据库这步不要了，退回去."""
+    nowhere = asked.style == "move" and re.fullmatch(r"(?:to|back|去|吧|\W)*", asked.phrase)
+    return replace(asked, style="undo", phrase="") if nowhere and BLAME.search(asked.aside) else asked
+
+
 def _pointed_at(asked: Order, phrase: str) -> str | None:
     """What a phrase that only points means: the object before the verb (把重构撤掉), or the clause before.
 
@@ -106,7 +113,9 @@ def _pointed_at(asked: Order, phrase: str) -> str | None:
     if asked.style == "undo":
         if not re.fullmatch(r"(?:掉|了|去|it|that|它|这个|那个)*", phrase):
             return None
-        taken = re.search(r"把(.+?)(?:都|全部?|给)*$", asked.before)
+        taken = re.search(r"把(.+?)(?:都|全部?|给)*$", asked.before) or re.match(
+            r"\W*(.+?)(?:[那这]一?(?:步|段|次|条|个(?:修改|改动|步骤))|的(?:修改|改动))都?$", asked.before
+        )
         blamed = BLAME.sub(" ", PRAISE.sub(" ", asked.aside)) if BLAME.search(asked.aside) else ""
         return taken.group(1) if taken else re.sub(r"\s+an?\s*$", "", blamed.strip(_EDGES)).strip("了")
     if THERE.fullmatch(phrase) and PRAISE.search(asked.aside):
