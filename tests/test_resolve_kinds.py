@@ -114,6 +114,15 @@ def test_words_that_fit_by_half_ask_instead_of_moving(words: str) -> None:
     assert found.candidates
 
 
+def test_a_plan_that_fits_by_half_asks() -> None:
+    nodes = grow(
+        ("user", "How?"), ("assistant", "Plan A: a Redis list."), ("user", "Go on."), ("assistant", "Done.")
+    )
+    found = ask("go back to the encrypted Redis plan", nodes)
+    assert found.winner is None
+    assert found.candidates[0].node == nodes[1].id
+
+
 def test_a_plan_that_nobody_laid_out_is_a_question_with_those_that_were() -> None:
     nodes = grow(
         ("user", "How?"), ("assistant", "Plan A: a list."), ("user", "Go on."), ("assistant", "Done.")

@@ -28,6 +28,8 @@ ELSEWHERE = 0.85
 """What a score off the active path is worth."""
 HERE = 0.7
 """What a node of the newest turn is worth: one goes back to what is further away."""
+REFUSED = 0.2
+"""What a plan is worth that the words turn down."""
 TRIED = 0.6
 """What the score of a failed or abandoned node is worth."""
 
@@ -120,29 +122,27 @@ def _where(scene: Scene, hit: Hit) -> str:
 
 
 def _weigh(scene: Scene, wish: Wish, hits: Sequence[Hit]) -> list[Candidate]:
-    """Candidates by score; tried ones, other branches and refused plans count less, later ones a bit more."""
+    """Candidates by score, the best for each node."""
     named: dict[int, set[str]] = {}
     for key, place in scene.plans:
         named.setdefault(place, set()).add(key)
-    topical = wish.kind == "words" and not wish.planned
-    weighed = []
-    for hit in hits:
-        score = hit.score * (1 if hit.place < scene.on_path else ELSEWHERE)
-        score *= HERE if topical and hit.at == "at" and _here(scene, hit.place) else 1
-        score *= TRIED if hit.at == "at" and hit.place in scene.tried else 1
-        score *= 0.2 if wish.refused and named.get(hit.place, {""}) <= set(wish.refused) else 1
-        score *= 0.97 + 0.03 * (hit.place + 1) / len(scene.nodes)
+    scored = [(min(_worth(scene, wish, hit, named), 1.0), hit) for hit in hits]
+    best: dict[str, Candidate] = {}
+    for score, hit in sorted(scored, key=lambda entry: (-entry[0], -entry[1].place)):
         node = scene.nodes[hit.place]
         why = hit.why if wish.kind == "count" else f"{hit.why} ({_where(scene, hit)})"
         target = node.id if hit.at == "at" else node.parent
-        weighed.append(
-            (
-                -min(score, 1.0),
-                -hit.place,
-                Candidate(node.id, round(min(score, 1.0), 4), why, hit.at, target),
-            )
-        )
-    best: dict[str, Candidate] = {}
-    for _, _, candidate in sorted(weighed, key=lambda entry: entry[:2]):
-        best.setdefault(candidate.node, candidate)
+        best.setdefault(node.id, Candidate(node.id, round(score, 4), why, hit.at, target))
     return list(best.values())
+
+
+def _worth(scene: Scene, wish: Wish, hit: Hit, named: Mapping[int, set[str]]) -> float:
+    """A hit's score; tried ones, other branches and refused plans count less, later ones a bit more."""
+    score = hit.score * (1 if hit.place < scene.on_path else ELSEWHERE)
+    if wish.kind == "words" and not wish.planned and hit.at == "at" and _here(scene, hit.place):
+        score *= HERE
+    if hit.at == "at" and hit.place in scene.tried:
+        score *= TRIED
+    if wish.refused and named.get(hit.place, {""}) <= set(wish.refused):
+        score *= REFUSED
+    return score * (0.97 + 0.03 * (hit.place + 1) / len(scene.nodes))

@@ -10,7 +10,7 @@ from typing import Literal
 
 from ctxtree.model import Node
 from ctxtree.resolve.events import before
-from ctxtree.resolve.match import DOUBT, Hit, content, coverage, matches, one_a_turn, sought
+from ctxtree.resolve.match import DOUBT, ENOUGH, Hit, content, coverage, matches, one_a_turn, sought
 from ctxtree.resolve.moments import moment
 from ctxtree.resolve.places import (
     AFTER_ALL,
@@ -154,7 +154,8 @@ def _planned(scene: Scene, wish: Wish, hits: Sequence[Hit], laid: set[int]) -> l
         return list(hits)
     weighed, wanted = [], sought(wish.phrase)
     for hit in hits:
-        share = coverage(wanted, scene, scene.turn(hit.place)) / top if hit.place in laid else UNPLANNED
+        held = coverage(wanted, scene, scene.turn(hit.place))
+        share = (held / top if held >= ENOUGH else 1) if hit.place in laid else UNPLANNED
         weighed.append(replace(hit, score=hit.score * share * _called_so(scene, wish, hit.place)))
     return weighed
 
@@ -186,14 +187,7 @@ def _picked(scene: Scene, wish: Wish) -> list[Hit]:
     phrase = wish.by or wish.phrase
     if not content(phrase):
         return []
-    open_to = {place for key, place in scene.plans if key not in wish.refused or not key}
-    open_to |= {place for place in range(scene.on_path) if PROPOSED.search(scene.words[place])} - _called(
-        scene
-    )
-    if wish.by:
-        open_to |= set(range(scene.on_path))
-    if BRANCHED.search(wish.phrase):
-        open_to |= set(range(scene.on_path, len(scene.nodes)))
+    open_to = _open_to(scene, wish)
     wanted = sought(phrase)
     held = [(hit, coverage(wanted, scene, [hit.place])) for hit in matches(scene, phrase)]
     proposed = [hit for hit, share in held if hit.place in open_to and share >= WHOLLY]
@@ -207,8 +201,13 @@ def _picked(scene: Scene, wish: Wish) -> list[Hit]:
     return [hit for hit, share in held if share >= 1 and scene.speaks(hit.place)]
 
 
-def _called(scene: Scene) -> set[int]:
-    return {place for place, node in enumerate(scene.nodes) if node.role == "tool" or node.message.calls}
+def _open_to(scene: Scene, wish: Wish) -> set[int]:
+    """The places that a choice can mean: plans not turned down, proposals in words, what a person said."""
+    plans = {place for key, place in scene.plans if key not in wish.refused or not key}
+    said = {i for i, node in enumerate(_path(scene)) if node.role != "tool" and not node.message.calls}
+    branched = BRANCHED.search(wish.phrase)
+    elsewhere = set(range(scene.on_path, len(scene.nodes))) if branched else set()
+    return plans | elsewhere | (said if wish.by else {i for i in said if PROPOSED.search(scene.words[i])})
 
 
 def _spoken_of(scene: Scene, wish: Wish) -> list[Hit]:
