@@ -42,9 +42,7 @@ def find(scene: Scene, wish: Wish) -> list[Hit]:
             first = next((place for place, node in enumerate(_path(scene)) if node.role == "user"), None)
             return [] if first is None else [Hit(first, 1.0, "the first user message", "before")]
         case "before" | "undo":
-            hits = before(scene, wish)
-            unclear = wish.pointed and all(hit.score <= DOUBT for hit in hits)
-            return _counted(scene, wish) if unclear else hits
+            return _undone(scene, wish, before(scene, wish))
         case "changed":
             return _changed(scene, wish) or _by_words(scene, wish)
         case "previous":
@@ -58,6 +56,16 @@ def find(scene: Scene, wish: Wish) -> list[Hit]:
             return by_key(scene, wish.key) or _by_words(scene, wish)
         case "words":
             return _picked(scene, wish) if wish.picked else _by_words(scene, wish)
+
+
+def _undone(scene: Scene, wish: Wish, hits: list[Hit]) -> list[Hit]:
+    """The hits; where they only half fit what was blamed, the last step if they stand in it, else a question."""
+    if not wish.pointed or any(hit.score > DOUBT for hit in hits):
+        return hits
+    last = _counted(scene, wish)
+    if hits and last and hits[0].place == last[0].place:
+        return last
+    return hits or [replace(hit, score=DOUBT) for hit in last]
 
 
 def _path(scene: Scene) -> Sequence[Node]:
@@ -176,9 +184,9 @@ def _changed(scene: Scene, wish: Wish) -> list[Hit]:
 
 
 def _first(scene: Scene, wish: Wish) -> list[Hit]:
-    """The first answer, for "the first draft" where no plan is laid out."""
+    """The first answer, for "the first draft" where no plan is the first."""
     answers = [i for i in range(scene.on_path) if scene.speaks(i)]
-    first = wish.count == 1 and not scene.plans and EDITION.search(wish.phrase) and answers
+    first = wish.count == 1 and EDITION.search(wish.phrase) and answers
     return [Hit(answers[0], 0.6, f"the first answer: {quote(scene, answers[0])}")] if first else []
 
 

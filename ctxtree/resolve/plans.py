@@ -30,12 +30,13 @@ def by_key(scene: Scene, key: str) -> list[Hit]:
 def ordinal(scene: Scene, count: int) -> list[Hit]:
     """The plan of that number by name, else by order (-1: the last); nothing if the names say otherwise."""
     plans = laid_out(scene)
-    named = [place for key, place in plans if key == str(count)]
+    numbers = {key.removeprefix("version "): place for key, place in reversed(plans)}
+    named = [numbers[str(count)]] if str(count) in numbers else []
     places = list(dict.fromkeys(place for _, place in plans))
     if named:
         return [Hit(named[0], 0.95, f"plan {count}: {quote(scene, named[0])}")]
     index = count - 1 if count > 0 else -1
-    if not places or index >= len(places) or (index >= 0 and any(key.isdecimal() for key, _ in plans)):
+    if not places or index >= len(places) or (index >= 0 and any(map(str.isdecimal, numbers))):
         return []
     which = f"plan {count} of {len(places)}" if index >= 0 else "the last plan"
     return [Hit(places[index], 0.95, f"{which}: {quote(scene, places[index])}")]
