@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from ctxtree import billing, branching, compiling, exporting, facts, memory, moves, planning, syncing
 from ctxtree.compiler import Context, acompile_path, compile_path
+from ctxtree.drawing import Choice, Drawing
 from ctxtree.errors import NotFound
 from ctxtree.history import History
 from ctxtree.model import Mark, Message, Node, ToolCall, ToolResult, clean
@@ -364,9 +365,24 @@ class Tree:
         """A networkx `DiGraph`, parent to child; attributes role, status, label, tokens, branch."""
         return exporting.graph(self)
 
-    def export(self, format: str = "openai.chat", at: str | Node | None = None) -> Any:
-        """The path as `openai.chat` or `anthropic` messages or `markdown` or `html`; the whole tree as `ctxtree`, `mermaid` or `dot`."""
-        return exporting.export(self, format, at)
+    def draw(self, style: str = "outline", *, limit: int = 0, page: int = 1, **choice: Any) -> Drawing:
+        """The tree as lines: `outline`, or `lanes` (the log as a graph, newest first). `str()` gives the text.
+
+        `limit`: lines of a page, or nodes of the log; 0 for all. The rest as for `ctxtree.drawing.Choice`: `branches`, `kinds`,
+        `statuses`, `fold`. What is not drawn is told in `left_out`.
+        """
+        return exporting.draw(self, style, Choice(**choice), limit, page)
+
+    def draw_diff(self, a: str | Node, b: str | Node, limit: int = 20) -> Drawing:
+        """What two places share and what each has beyond it, drawn; at most `limit` nodes a side (0: all)."""
+        return exporting.draw_diff(self, a, b, limit)
+
+    def export(self, format: str = "openai.chat", at: str | Node | None = None, **choice: Any) -> Any:
+        """The path as `openai.chat` or `anthropic` messages or `markdown`; the whole tree as `ctxtree`, `html`, `mermaid` or `dot`.
+
+        With `at`, the last three show the path to a node. `choice`, for these: `branches`, `kinds`, `statuses`, `fold`.
+        """
+        return exporting.export(self, format, at, Choice(**choice))
 
     # -- inside ------------------------------------------------------------------------
 

@@ -276,8 +276,9 @@ def test_diff_tells_both_sides(talk: None) -> None:
     assert found["ancestor"] == data("show", "plan", "--json")["id"]
     assert (len(found["left"]), len(found["right"])) == (2, 1)
     lines = done("diff", "main", "other").splitlines()
-    assert [line[0] for line in lines] == ["<", "<", ">"]
-    assert lines[-1].endswith("user: Another way")
+    assert [line[3] for line in lines if line[3] in "<>"] == ["<", "<", ">"]
+    assert lines[0] == "⋮ 1 node in common"
+    assert "user: Another way" in lines[-1]
 
 
 def test_show_gives_the_whole_text(talk: None) -> None:
@@ -302,15 +303,56 @@ def test_tree_draws_forks_heads_and_labels(talk: None) -> None:
     done("fork", "other", "plan")
     done("add", "user", "Another way")
     whole = done("tree", "--all")
-    assert whole.count("─ ") == len(data("tree", "--json")) == 5
+    assert whole.count("● ") == len(data("tree", "--json")) == 5
+    assert "├─● " in whole
     assert "[plan]" in whole
     assert "(other ← active)" in whole
     assert "(main)" in whole
 
 
-def test_tree_folds_a_run_of_single_steps(talk: None) -> None:
-    assert "⋮ 2 nodes" in done("tree")
-    assert "⋮" not in done("tree", "--all")
+def long_talk() -> None:
+    said = [{"role": "user" if n % 2 else "assistant", "content": f"step {n}"} for n in range(60)]
+    Path("long.jsonl").write_text("\n".join(map(json.dumps, said)))
+    done("import", "long.jsonl", "--name", "long")
+
+
+def test_tree_folds_long_runs_of_single_steps() -> None:
+    long_talk()
+    assert "⋮ 55 nodes" in done("--tree", "long", "tree")
+    assert done("--tree", "long", "tree", "--all").count("● ") == 60
+
+
+def test_tree_draws_a_page_and_tells_of_the_others() -> None:
+    long_talk()
+    page = run("--tree", "long", "tree", "--all", "--limit", "25", "--page", "2")
+    assert page.stdout.count("● ") == 25
+    assert page.stderr.startswith("… page 2 of 3; 35 lines with 35 nodes are on the others: --page 3 goes on")
+    assert run("--tree", "long", "tree", "--page", "9").exit_code != 0
+
+
+def test_tree_and_log_show_one_branch_one_kind_one_status(talk: None) -> None:
+    done("retry", "--reason", "too deep")
+    done("add", "assistant", "Use an explicit stack")
+    assert "too deep" in done("tree", "--status", "failed")
+    assert done("tree", "--kind", "user").count("● ") == 2
+    assert "explicit" not in done("tree", "--branch", "main")
+    assert len(data("tree", "--branch", "main", "--json")) == 4
+    assert [one["text"] for one in data("log", "--kind", "assistant", "--branch", "main", "--json")][1:] == [
+        "It overflows the stack"
+    ]
+    assert run("tree", "--kind", "robot").exception is not None
+
+
+def test_log_draws_all_branches_as_lanes(talk: None) -> None:
+    done("fork", "other", "plan")
+    done("add", "user", "Another way")
+    drawn = done("log", "--graph").splitlines()
+    assert "Another way" in drawn[0]
+    assert drawn[3] == "├─╯"
+    assert len(data("log", "--graph", "--json")) == 5
+    short = run("log", "--graph", "--limit", "2")
+    assert len(short.stdout.splitlines()) == 2
+    assert short.stderr == "… 3 nodes before these; --limit 0 draws all\n"
 
 
 def test_trees_and_the_tree_used_last(talk: None) -> None:
