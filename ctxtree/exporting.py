@@ -13,7 +13,7 @@ from ctxtree.drawing.outline import outline
 from ctxtree.drawing.page import page
 from ctxtree.drawing.sides import sides
 from ctxtree.errors import NotFound
-from ctxtree.model import Node, lean
+from ctxtree.model import Message, Node, lean
 from ctxtree.render import plain
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ def export(tree: Tree, form: str, at: str | Node | None, choice: Choice | None =
     if form == "anthropic":
         return plain([node.message for node in tree.path(at)], "anthropic")
     if form == "ctxtree":
-        return whole(tree)
+        return renewed(whole(tree)) if tree._mask else whole(tree)
     if form == "markdown":
         return markdown(_path(tree, at).spots)
     if form in PICTURES:
@@ -79,8 +79,11 @@ def _path(tree: Tree, at: str | Node | None) -> Sketch:
 def _sketch_of(tree: Tree, nodes: Sequence[Node]) -> Sketch:
     rows = tree._database.branches(tree._history.tree)
     heads = {row.name: row.head for row in rows if row.head is not None}
-    active = tree._head if tree._head is not None else None
-    return Sketch.of(nodes, tree._count(nodes), tree._history.marks(), heads, active, tree.name)
+    tokens = tree._count(nodes)
+    if tree._mask is not None:
+        nodes = [tree._mask.node(node, sealed=True) for node in nodes]
+        heads = {tree._mask.text(name): head for name, head in heads.items()}
+    return Sketch.of(nodes, tokens, tree._history.marks(), heads, tree._head, tree.name)
 
 
 def whole(tree: Tree) -> dict[str, Any]:
@@ -95,6 +98,23 @@ def whole(tree: Tree) -> dict[str, Any]:
     branches = [[row.name, row.head, row.parent, row.fork] for row in database.branches(number)]
     return {"format": "ctxtree", "version": 1, "name": tree.name, "active": tree.branch,
             "nodes": nodes, "marks": marks, "branches": branches}  # fmt: skip
+
+
+def renewed(held: dict[str, Any]) -> dict[str, Any]:
+    """A whole tree whose messages were changed, with the ids that follow from them: a tree of its own, and sound."""
+    ids: dict[str | None, str | None] = {None: None}
+    nodes, taken = [], set[str]()
+    for row in held["nodes"]:
+        parents = tuple(str(ids[parent]) for parent in row["parents"])
+        node = Node.make(Message.model_validate(row["message"]), parents, row["attempt"])
+        while node.id in taken:  # siblings that differed in what is masked
+            node = Node.make(node.message, parents, node.attempt + 1)
+        taken.add(node.id)
+        ids[row["id"]] = node.id
+        nodes.append({**row, "id": node.id, "parents": list(parents), "attempt": node.attempt})
+    marks = [[ids[node], *rest] for node, *rest in held["marks"]]
+    branches = [[name, ids[head], parent, ids[fork]] for name, head, parent, fork in held["branches"]]
+    return {**held, "nodes": nodes, "marks": marks, "branches": branches}
 
 
 def findings(nodes: Sequence[Node], branch: str) -> str:

@@ -269,6 +269,33 @@ def test_remember_and_facts(talk: None) -> None:
 # -- looking ---------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize(
+    "words", ["export", "export --format html", "compile", "compile --report", "explain", "log", "log --graph", "show HEAD", "tree", "diff HEAD~1 HEAD"]
+)  # fmt: skip
+def test_secrets_are_masked_if_asked_for(talk: None, words: str) -> None:
+    done("add", "user", "use AKIA" + "ABCDEFGH12345678 and write to a@b.example")
+    assert "AKIA" not in done(*words.split(), "--redact")
+    assert "AKIA" not in done("--redact", *words.split())
+    assert "a@b.example" not in done("--redact-also", "email", *words.split())
+    assert "AKIA" in done("show", "HEAD")
+
+
+def test_a_view_without_secrets_takes_no_words(talk: None) -> None:
+    assert "only reads" in str(run("--redact", "add", "user", "x").exception)
+    assert "nothing to mask is called 'phone'" in str(run("--redact-also", "phone", "log").exception)
+
+
+def test_trees_are_exported_to_a_folder(talk: None, place: Path) -> None:
+    done("--tree", "../other", "add", "user", "password: hunter2x")
+    files = data("export", "--to", "out", "--format", "html", "--redact", "--json")
+    assert sorted(files) == sorted(str(file) for file in Path("out").iterdir())
+    assert len(files) == 2
+    assert "hunter2x" not in "".join(Path(file).read_text() for file in files)
+    assert done("--tree", "parser", "export", "--to", "one").splitlines() == [
+        str(Path("one") / "parser.json")
+    ]
+
+
 def test_diff_tells_both_sides(talk: None) -> None:
     done("fork", "other", "plan")
     done("add", "user", "Another way")

@@ -8,7 +8,7 @@ import typer
 
 from ctxtree.api import Tree
 from ctxtree.cli import show
-from ctxtree.cli.compiling import JSON
+from ctxtree.cli.compiling import JSON, REDACT
 from ctxtree.cli.opening import store_of, tree_of
 from ctxtree.drawing import Choice, headline
 from ctxtree.drawing.pieces import plain
@@ -45,11 +45,12 @@ def tree(
     context: typer.Context, all: bool = typer.Option(False, "--all", help="Fold no runs."),
     branch: list[str] | None = BRANCH, kind: list[str] | None = KIND, status: list[str] | None = STATUS,
     limit: int = typer.Option(200, "--limit", min=0, help="Lines of a page; 0 for all."),
-    page: int = typer.Option(1, "--page", min=1), json: bool = JSON,
+    page: int = typer.Option(1, "--page", min=1), redact: bool = REDACT, json: bool = JSON,
 ) -> None:  # fmt: skip
     """Draw the tree: the active path straight down, other branches beside it, long runs of single steps folded."""
+    context.obj.hide(redact)
     handle = tree_of(context.obj)
-    choice = _choice(branch, kind, status)
+    choice = chosen(branch, kind, status)
     if context.obj.json or json:
         show.data(_listed(handle, Choice(**choice, fold=False)))
         return
@@ -57,7 +58,7 @@ def tree(
     show.drawing(drawn)
 
 
-def _choice(branch: list[str] | None, kind: list[str] | None, status: list[str] | None) -> dict[str, Any]:
+def chosen(branch: list[str] | None, kind: list[str] | None, status: list[str] | None) -> dict[str, Any]:
     return {"branches": tuple(branch or ()), "kinds": tuple(kind or ()), "statuses": tuple(status or ())}
 
 
@@ -73,16 +74,18 @@ def _listed(handle: Tree, choice: Choice) -> list[dict[str, Any]]:
 def log(
     context: typer.Context, limit: int = typer.Option(50, "--limit", min=0, help="Nodes; 0 for all with --graph."),
     graph: bool = typer.Option(False, "--graph", help="All branches as lanes, newest first."),
-    branch: list[str] | None = BRANCH, kind: list[str] | None = KIND, status: list[str] | None = STATUS, json: bool = JSON,
+    branch: list[str] | None = BRANCH, kind: list[str] | None = KIND, status: list[str] | None = STATUS,
+    redact: bool = REDACT, json: bool = JSON,
 ) -> None:  # fmt: skip
     """The active path, newest last; with `--graph` every branch, newest first."""
+    context.obj.hide(redact)
     handle = tree_of(context.obj)
     if graph and not (context.obj.json or json):
-        show.drawing(handle.draw("lanes", limit=limit, **_choice(branch, kind, status)))
+        show.drawing(handle.draw("lanes", limit=limit, **chosen(branch, kind, status)))
         return
     if not limit and not graph:
         raise typer.BadParameter("0 is not in the range x>=1", param_hint="--limit")
-    named = _choice(branch, kind, status)
+    named = chosen(branch, kind, status)
     choice = Choice(**named, fold=False)
     if graph or any(named.values()):
         path = [spot.node for spot in sketch(handle).chosen(choice).spots]
@@ -97,8 +100,9 @@ def log(
     )
 
 
-def show_(context: typer.Context, ref: str, json: bool = JSON) -> None:
+def show_(context: typer.Context, ref: str, redact: bool = REDACT, json: bool = JSON) -> None:
     """One node, whole, with its marks."""
+    context.obj.hide(redact)
     handle = tree_of(context.obj)
     node = handle.node(ref)
     marks = handle.marks(node)
@@ -120,9 +124,11 @@ def show_(context: typer.Context, ref: str, json: bool = JSON) -> None:
 
 def diff(
     context: typer.Context, a: str, b: str,
-    limit: int = typer.Option(20, "--limit", min=0, help="Nodes of a side; 0 for all."), json: bool = JSON,
+    limit: int = typer.Option(20, "--limit", min=0, help="Nodes of a side; 0 for all."),
+    redact: bool = REDACT, json: bool = JSON,
 ) -> None:  # fmt: skip
     """What two places have beyond their last common node."""
+    context.obj.hide(redact)
     handle = tree_of(context.obj)
     found = handle.diff(a, b)
     if context.obj.json or json:

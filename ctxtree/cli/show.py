@@ -38,6 +38,11 @@ def line(text: str) -> None:
     sys.stdout.write(visible(text, keep="\n\t") + "\n")
 
 
+def text(made: str) -> None:
+    """A document on stdout as it is: it was made to be looked at."""
+    sys.stdout.write(made)
+
+
 def drawing(drawn: Drawing) -> None:
     """The lines of a drawing on stdout, in colour on a terminal; what they leave out on stderr."""
     if sys.stdout.isatty():

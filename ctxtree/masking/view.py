@@ -1,0 +1,82 @@
+"""A database seen through a mask: whatever is read of words is masked, and nothing said can be written.
+
+What is derived from masked words (summaries, epochs, counts, vectors) is kept under keys of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from ctxtree.errors import StoreError
+from ctxtree.masking.mask import Mask
+from ctxtree.model import Node
+
+_WRITES = frozenset(
+    {
+        "append", "insert", "move", "create_branch", "create_tree", "add_marks", "put_fact", "forget_fact", "purge",
+        "put_usage", "learn",
+    }
+)  # fmt: skip
+
+
+class Masked:
+    """Stands where a `Database` would."""
+
+    def __init__(self, database: Any, mask: Mask) -> None:
+        self._held, self.mask = database, mask
+
+    def __getattr__(self, name: str) -> Any:
+        if name in _WRITES:
+            raise StoreError(f"a redacted view only reads; {name} needs the tree itself")
+        return getattr(self._held, name)
+
+    def activate(self, tree: int, branch: str) -> None:
+        """Nothing: the tree's own active branch stays."""
+
+    def node(self, tree: int, identity: str) -> Node | None:
+        found = self._held.node(tree, identity)
+        return found and self.mask.node(found)
+
+    def path(self, tree: int, identity: str, after: str | None = None) -> tuple[Node, ...]:
+        return tuple(map(self.mask.node, self._held.path(tree, identity, after)))
+
+    def children(self, tree: int, identity: str | None) -> tuple[Node, ...]:
+        return tuple(map(self.mask.node, self._held.children(tree, identity)))
+
+    def all_nodes(self, tree: int) -> Iterator[Node]:
+        return map(self.mask.node, self._held.all_nodes(tree))
+
+    def marks(self, *at: Any, **only: Any) -> tuple[Any, ...]:
+        return tuple(replace(row, value=self.mask.value(row.value)) for row in self._held.marks(*at, **only))
+
+    def facts(self, tree: int | None) -> tuple[Any, ...]:
+        return tuple(replace(row, text=self.mask.text(row.text)) for row in self._held.facts(tree))
+
+    def counts(self, tree: int, encoding: str, ids: Sequence[str]) -> dict[str, int]:
+        return dict(self._held.counts(tree, self._own(encoding), ids))
+
+    def put_counts(self, tree: int, encoding: str, tokens: Mapping[str, int]) -> None:
+        self._held.put_counts(tree, self._own(encoding), tokens)
+
+    def vectors(self, tree: int, embedder: str, ids: Sequence[str]) -> dict[str, bytes]:
+        return dict(self._held.vectors(tree, self._own(embedder), ids))
+
+    def put_vectors(self, tree: int, embedder: str, data: Mapping[str, bytes]) -> None:
+        self._held.put_vectors(tree, self._own(embedder), data)
+
+    def summary(self, tree: int, key: str) -> Any:
+        return self._held.summary(tree, self._own(key))
+
+    def put_summary(self, tree: int, key: str, *held: Any) -> None:
+        self._held.put_summary(tree, self._own(key), *held)
+
+    def epochs(self, tree: int, key: str, after: int = 0) -> tuple[Any, ...]:
+        return tuple(self._held.epochs(tree, self._own(key), after=after))
+
+    def put_epoch(self, tree: int, node: str, key: str, data: bytes) -> int:
+        return int(self._held.put_epoch(tree, node, self._own(key), data))
+
+    def _own(self, key: str) -> str:
+        return f"{key}/{self.mask.key}"
