@@ -405,7 +405,8 @@ def test_recall_gives_the_whole(talk: None) -> None:
 VERBS = [
     "compile", "compile --report", "explain", "why plan", "plan", "turns", "count text.txt", "import small.jsonl",
     "export", "export --format markdown", "export --format mermaid", "formats", "doctor", "doctor small.jsonl",
-    "verify", "trees", "branches", "tree", "tree --all", "log", "show plan", "diff plan HEAD", "recall plan",
+    "verify", "trees", "branches", "tree", "tree --all", "log", "log --graph", "tree --kind user", "export --to out",
+    "show plan", "diff plan HEAD", "recall plan",
     "facts", "add user words", "fork other plan", "switch main", "edit plan words", "retry",
     "back plan", "find plan", "merge side", "mark plan --pin", "state --set a=1", "remember words",
     "forget prod",

@@ -53,11 +53,12 @@ def tree_of(options: Options, create: bool = False) -> Tree:
     """The tree that is meant: the one named, else the one used last."""
     store = store_of(options)
     try:
-        return options.seen(store.tree(options.tree, create=create))
+        found = store.tree(options.tree, create=create)
     except NotFound:
         if options.tree is not None:
             raise
         raise NotFound(f"{options.store} holds no tree yet; name one: ctxtree --tree NAME ...") from None
+    return options.seen(found)
 
 
 def tree_from(options: Options, file: str | None, name: str | None) -> Tree:
