@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
+
 from sqlalchemy import Connection, delete, select, update
 
 from ctxtree.errors import StoreError
+from ctxtree.imitation import FOUND
 from ctxtree.model import Mark, texts
 from ctxtree.store import dialects, reading
 from ctxtree.store import marks as said
@@ -14,6 +17,8 @@ from ctxtree.store.engine import Transactions, chunks
 from ctxtree.store.schema import blobs, counts, epochs, facts, marks, nodes, summaries, turns, vectors
 from ctxtree.store.turns import delete_turns
 
+SHORTEST = 4
+"""Letters from which a line of a note counts as a quotation."""
 _ERASED = [table.name for table in (nodes, blobs, marks, counts, vectors, summaries, epochs, turns, facts)]
 
 
@@ -24,21 +29,25 @@ class Purges(Transactions):
         """Wipes what a node says, for good; the node stays as a tombstone marked `erased`.
 
         With it go its marks and counts, large strings that no other node uses, the tree's vectors, summaries,
-        epochs and turns, any of which may quote it, and facts whose words stand in it. An equal message elsewhere stays:
-        it is another node. The file is rewritten, which costs its whole size in time and, for that long,
+        epochs and turns, any of which may quote it, facts whose words stand in it, and the notes of merges that quote
+        it. An equal message elsewhere stays: it is another node; so does what somebody else says about it, in a reason,
+        a name or words of their own, and the hash of the message, from which its id follows. The file is rewritten, which costs its whole size in time and, for that long,
         in space. Raises NotFound for an unknown node, and StoreError if a reader in another process
         still holds the old pages; the erasure itself has happened then, and purging again finishes it.
         """
 
         def work(connection: Connection) -> None:
             seq, _ = reading.require(connection, tree, identity)
-            _forget(connection, self._codec, tree, seq)
-            _erase(connection, self._codec, tree, seq)
-            # Numbered before the others go: who has read those must see that this one is new.
-            mark = Mark(node=identity, name="erased", value={"reason": reason}, at=self.clock())
-            said.store_marks(connection, self._codec, tree, [(seq, mark)])
-            connection.execute(delete(marks).where(marks.c.node == seq, marks.c.name != "erased"))
-            connection.execute(delete(counts).where(counts.c.node == seq))
+            words = _said(connection, self._codec, seq)
+            gone = [(seq, identity), *_quoting(connection, self._codec, tree, words)]
+            _forget(connection, self._codec, tree, words)
+            for number, node in gone:
+                _erase(connection, self._codec, tree, number)
+                # Numbered before the others go: who has read those must see that this one is new.
+                mark = Mark(node=node, name="erased", value={"reason": reason}, at=self.clock())
+                said.store_marks(connection, self._codec, tree, [(number, mark)])
+                connection.execute(delete(marks).where(marks.c.node == number, marks.c.name != "erased"))
+                connection.execute(delete(counts).where(counts.c.node == number))
             connection.execute(delete(vectors).where(vectors.c.tree == tree))
             connection.execute(delete(summaries).where(summaries.c.tree == tree))
             connection.execute(delete(epochs).where(epochs.c.tree == tree))
@@ -67,13 +76,22 @@ def _erase(connection: Connection, codec: Codec, tree: int, seq: int) -> None:
     _drop_unused(connection, codec, tree, codec.blob_hashes(row.content))
 
 
-def _forget(connection: Connection, codec: Codec, tree: int, seq: int) -> None:
-    """Deletes the facts, of the tree or of the whole store, whose words stand in what a node says."""
+def _said(connection: Connection, codec: Codec, seq: int) -> str:
+    """Everything that a node says, calls and thoughts included; "" for one that is erased or damaged."""
     row = reading.read_rows(connection, [seq])[0]
     if row.content is None or is_erased(row.content):
-        return
-    said = _plain(" ".join(texts(reading.placed(connection, codec, [row])[0].node.message)))
+        return ""
+    try:
+        message = reading.placed(connection, codec, [row])[0].node.message
+    except StoreError:
+        return ""
+    return "\n".join([*texts(message), message.canonical])
+
+
+def _forget(connection: Connection, codec: Codec, tree: int, words: str) -> None:
+    """Deletes the facts, of the tree or of the whole store, whose words stand in what a node says."""
     query = select(facts).where(facts.c.tree.in_((tree, STORE)), facts.c.text.is_not(None))
+    said = _plain(words)
     drawn = [
         (one.tree, one.key)
         for one in connection.execute(query)
@@ -81,6 +99,28 @@ def _forget(connection: Connection, codec: Codec, tree: int, seq: int) -> None:
     ]
     for scope, key in drawn:
         connection.execute(delete(facts).where(facts.c.tree == scope, facts.c.key == key))
+
+
+def _quoting(connection: Connection, codec: Codec, tree: int, words: str) -> list[tuple[int, str]]:
+    """Number and id of the notes of merges that quote these words."""
+    letters = _letters(words)
+    merges = sorted(connection.scalars(select(nodes.c.seq).where(nodes.c.tree == tree, nodes.c.merged > 0)))
+    found = []
+    for row in reading.read_rows(connection, merges):
+        if row.content is None or is_erased(row.content):
+            continue
+        note = reading.placed(connection, codec, [row])[0]
+        text = note.node.message.text
+        lines = text.split("\n")[1:] if text.startswith(FOUND) else []
+        quoted = (_letters(line.removeprefix("asked: ").removeprefix("outcome: ")) for line in lines)
+        if any(len(line) >= SHORTEST and line in letters for line in quoted):
+            found.append((note.seq, note.node.id))
+    return found
+
+
+def _letters(text: str) -> str:
+    """Letters and digits alone, without case and without what stands for characters that cannot be seen."""
+    return "".join(char for char in re.sub("‹[^›]*›", "", text.casefold()) if char.isalnum())
 
 
 def _plain(text: str) -> str:
