@@ -116,7 +116,12 @@ class Store:
         return tuple(self._database.verify())
 
     def purge(self, ref: str, reason: str, tree: str | None = None) -> None:
-        """Erase the words of one node for good, and all that was drawn from them."""
+        """Erase the words of one node for good, and all that was drawn from them: see `docs/safety.md`.
+
+        Raises `NotFound` for an empty `ref`, which elsewhere means the head.
+        """
+        if not ref.strip():
+            raise NotFound("an erasure needs the id, label or branch of a node")
         handle = self.tree(tree, create=False)
         self._database.purge(handle._history.tree, handle.node(ref).id, reason)
 

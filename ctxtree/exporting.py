@@ -83,7 +83,7 @@ def _sketch_of(tree: Tree, nodes: Sequence[Node]) -> Sketch:
     heads = {row.name: row.head for row in rows if row.head is not None}
     tokens = tree._count(nodes)
     if tree._mask is not None:
-        nodes = [tree._mask.node(node, sealed=True) for node in nodes]
+        nodes = list(map(tree._mask.to_read, nodes))
         heads = {tree._mask.text(name): head for name, head in heads.items()}
     return Sketch.of(nodes, tokens, tree._history.marks(), heads, tree._head, tree.name)
 

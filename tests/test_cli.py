@@ -285,6 +285,14 @@ def test_a_view_without_secrets_takes_no_words(talk: None) -> None:
     assert "nothing to mask is called 'phone'" in str(run("--redact-also", "phone", "log").exception)
 
 
+def test_purge_erases_one_node_and_needs_a_reason(talk: None) -> None:
+    assert run("purge", "plan").exit_code == 2
+    assert done("purge", "plan", "--reason", "asked for").startswith("erased: ")
+    assert "recursive descent" not in done("log")
+    assert run("verify").exit_code == 0
+    assert "only reads" in str(run("--redact", "purge", "HEAD", "--reason", "x").exception)
+
+
 def test_trees_are_exported_to_a_folder(talk: None, place: Path) -> None:
     done("--tree", "../other", "add", "user", "password: hunter2x")
     files = data("export", "--to", "out", "--format", "html", "--redact", "--json")
@@ -409,7 +417,7 @@ VERBS = [
     "show plan", "diff plan HEAD", "recall plan",
     "facts", "add user words", "fork other plan", "switch main", "edit plan words", "retry",
     "back plan", "find plan", "merge side", "mark plan --pin", "state --set a=1", "remember words",
-    "forget prod",
+    "forget prod", "purge plan --reason asked",
 ]  # fmt: skip
 
 

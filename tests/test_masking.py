@@ -76,8 +76,36 @@ def test_hashes_ids_placeholders_and_code_stay(text: str) -> None:
 
 def test_keys_cut_at_either_end_are_masked_as_far_as_they_go() -> None:
     whole = SECRETS["private-key"]
-    for cut in (whole[:400], whole[200:], whole.replace("\n", "\\n"), "PRIVATE" + whole[:31]):
-        assert LETTERS[:40] not in mask_for().text(f"x {cut} y")
+    sealed = whole.replace(
+        "KEY-----\n", "KEY-----\nProc-Type: 4,ENCRYPTED\nDEK-Info: AES-128-CBC,0123ABCD\n\n", 1
+    )
+    for cut in (whole[:400], whole[200:], sealed, sealed[:400]):
+        for form in (cut, cut.replace("\n", "\\n"), cut.replace("\n", "\r\n")):
+            masked = mask_for().text(f"x {form} y")
+            assert LETTERS[:40] not in masked
+            assert LETTERS[30:60] not in masked
+            assert masked.startswith("x [redacted: private-key]") or form != whole
+
+
+@pytest.mark.parametrize(
+    "unit",
+    [
+        "-",
+        "--a-",
+        "A" * 64 + "\n",
+        "key=",
+        "token ",
+        "://a:",
+        "eyJ",
+        "a.b@",
+        'secret: "',
+        "-----BEGIN PRIVATE KEY-----",
+        "-----END PRIVATE KEY-----\n",
+    ],
+)
+def test_no_text_takes_more_than_its_length(unit: str) -> None:
+    """A pattern that goes back over what it has read would not end on these."""
+    mask_for(("email",)).text(unit * (2_000_000 // len(unit)))
 
 
 @given(

@@ -1,4 +1,4 @@
-"""import, export, formats, doctor, verify: logs and stores."""
+"""import, export, formats, doctor, verify, purge: logs and stores."""
 
 from __future__ import annotations
 
@@ -103,9 +103,28 @@ def export(
         show.data(made)
 
 
+def purge(
+    context: typer.Context, ref: str, reason: str = typer.Option(..., "--reason", help="Kept with the empty place."), json: bool = JSON,
+) -> None:  # fmt: skip
+    """Erase the words of one node for good, and all that was drawn from them; the node stays as an empty place."""
+    tree = tree_of(context.obj)
+    node = tree.node(ref)
+    tree.store.purge(node.id, reason, tree.name)
+    show.data({"erased": node.id}) if context.obj.json or json else show.line(
+        f"erased: {node.id[:8]} {node.role}"
+    )
+
+
 def formats(context: typer.Context, json: bool = JSON) -> None:
     """The formats that `import` reads."""
     show.data(list(FORMATS)) if context.obj.json or json else show.line("\n".join(FORMATS))
 
 
-COMMANDS = {"import": import_, "export": export, "formats": formats, "doctor": doctor, "verify": verify}
+COMMANDS = {
+    "import": import_,
+    "export": export,
+    "formats": formats,
+    "doctor": doctor,
+    "verify": verify,
+    "purge": purge,
+}

@@ -9,6 +9,7 @@ from typing import Any
 
 from ctxtree.errors import NotFound
 from ctxtree.masking import detectors
+from ctxtree.masking.pem import without_keys
 from ctxtree.masking.table import EMAIL, NAME, TABLE, WORD, is_secret, name_in
 from ctxtree.model import Media, Message, Node, Opaque, Part, Reasoning, Text, ToolCall, ToolResult
 
@@ -45,6 +46,7 @@ class Mask:
 
     def text(self, text: str) -> str:
         """The text with each secret replaced by its kind."""
+        text = without_keys(text, tag("private-key"))
         for kind, shape in self._shapes:
             text = shape.sub(lambda found, kind=kind: _replaced(found, kind), text)  # type: ignore[misc]
         for kind, secret in self._finder(text) if self._finder else ():
@@ -78,6 +80,11 @@ class Mask:
         """The node at its place with its message masked; the id stays that of the original."""
         said = self.message(node.message, sealed)
         return node if said is node.message else node.model_copy(update={"message": said})
+
+    def to_read(self, node: Node) -> Node:
+        """A node that is masked but for what is sealed, with that masked too: to be looked at, never to be sent."""
+        sealed = any(isinstance(part, Reasoning) and part.sealed for part in node.message.parts)
+        return self.node(node, sealed=True) if sealed else node
 
     def _part(self, part: Any, sealed: bool) -> Any:
         match part:

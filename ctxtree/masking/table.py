@@ -1,4 +1,5 @@
 """What a secret looks like: one row a shape. Only the group `secret` is masked, or the whole match without one.
+Private keys have a file of their own, `pem.py`.
 
 Four kinds of evidence, strongest first: a shape that its issuer gives to nothing else (the prefixes are from the
 issuers' documentation, and from gitleaks and detect-secrets, which list them too), the place in a URL or a header,
@@ -42,14 +43,6 @@ _KEY = r"(?:keys?|secret|token|passw(?:or)?d|passphrase|passcode|pwd|credentials
 _IS = r"[\"'\\]{0,4}\]?\s{0,3}(?:=>|:=|=|:)\s{0,3}"
 
 TABLE: tuple[tuple[str, re.Pattern[str]], ...] = (
-    (
-        "private-key",
-        re.compile(
-            r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----(?:[^-]{0,12000}?-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----"
-            r"|(?:(?:(?:\s|\\[nr]){0,4}[A-Za-z0-9+/=]{60,80}){1,300}(?:(?:\s|\\[nr]){1,4}[A-Za-z0-9+/=]{16,59})?)?)"
-            r"|(?:[A-Za-z0-9+/=]{60,80}(?:\s|\\[nr]){1,4}){1,300}[A-Za-z0-9+/=]{0,80}(?:\s|\\[nr]){0,4}-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----"
-        ),
-    ),
     *((kind, re.compile(rf"{_B}(?:{shape}){_E}")) for kind, shape in _ISSUED.items()),
     ("webhook", re.compile(r"https://hooks\.slack\.com/(?:services|workflows)/[\w/+-]{20,}|https://discord(?:app)?\.com/api/webhooks/\d+/[\w-]{20,}")),
     ("password", re.compile(r"\b[a-z][a-z0-9+.-]{1,20}://[^\s:/@\"'<>\\]{0,200}:(?P<secret>[^\s/@\"'<>\\]{1,400})@(?=[\w\[])", re.I)),
@@ -64,7 +57,7 @@ TABLE: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("storage-key", re.compile(r"\b(?:AccountKey|SharedAccessKey|SharedAccessSignature)=(?P<secret>[A-Za-z0-9+/=%&_-]{20,2000})")),
     ("secret", re.compile(rf"(?P<name>{_KEY}){_IS}(?:(?P<quote>[\"'`])(?P<secret>(?:(?!(?P=quote))[^\n\\]){{4,4000}}+)(?P=quote)|\\[\"'](?P<escaped>[^\s\\\"']{{4,4000}})\\)", re.I)),
     ("secret", re.compile(rf"(?P<name>{_KEY}){_IS}(?P<secret>[^\s\"'`\\,;&(){{}}<>\[\]]{{6,4000}}+)(?![(\[])", re.I)),
-    ("secret", re.compile(rf"--?(?P<name>(?:[a-z-]{{0,30}}-)?(?:{_NAMES}|{_WORDS}))\s+[\"']?(?P<secret>[^\s\"'`\\-][^\s\"'`\\]{{5,4000}})", re.I)),
+    ("secret", re.compile(rf"(?<=-)(?P<name>(?:(?:api|access|auth|client|secret|private)-)?{_KEY})\s+[\"']?(?P<secret>[^\s\"'`\\-][^\s\"'`\\]{{5,4000}})", re.I)),
     ("secret", re.compile(r"(?P<name>\b(?:password|passphrase|passcode|api key|secret key|access token)) (?:is|was|to) [\"'`]?(?P<secret>[^\s\"'`\\]{6,400})", re.I)),
     ("secret", re.compile(r"(?P<name>密码|口令|密钥|令牌)(?:是|为|改成|设为)?\s{0,3}[:：=]?\s{0,3}[\"'`「“]?(?P<secret>[!-~]{6,400})")),
 )  # fmt: skip
