@@ -263,6 +263,11 @@ def test_what_is_stored_stays_and_nothing_is_written_through_a_view(tree: Any) -
     assert tree.store.verify() == ()
 
 
+def test_what_has_no_masked_form_is_not_read_through_a_view(tree: Any) -> None:
+    with pytest.raises(AttributeError, match="links has no masked form"):
+        tree.redacted()._database.links(1)
+
+
 def test_views_of_every_kind_are_masked(tree: Any) -> None:
     secret, view = SECRETS["github-token"], tree.redacted()
     shown = [

@@ -16,9 +16,16 @@ from ctxtree.model import Node
 _WRITES = frozenset(
     {
         "append", "insert", "move", "create_branch", "create_tree", "add_marks", "put_fact", "forget_fact", "purge",
-        "put_usage", "learn",
+        "put_usage", "learn", "close",
     }
 )  # fmt: skip
+_WORDLESS = frozenset(
+    {
+        "branch", "branches", "tree", "trees", "last_tree", "prefix", "labels", "newest_mark", "turn", "turns", "last_turn",
+        "put_turn", "prune_turns", "usage", "learned", "together", "verify", "clock", "place",
+    }
+)  # fmt: skip
+"""What may be read as it is: names and figures. Anything else that a database can do has to be masked here first."""
 
 
 class Masked:
@@ -30,6 +37,8 @@ class Masked:
     def __getattr__(self, name: str) -> Any:
         if name in _WRITES:
             raise StoreError(f"a redacted view only reads; {name} needs the tree itself")
+        if name not in _WORDLESS:
+            raise AttributeError(f"{name} has no masked form")
         return getattr(self._held, name)
 
     def activate(self, tree: int, branch: str) -> None:
@@ -38,6 +47,9 @@ class Masked:
     def node(self, tree: int, identity: str) -> Node | None:
         found = self._held.node(tree, identity)
         return found and self.mask.node(found)
+
+    def nodes(self, tree: int, ids: Sequence[str]) -> dict[str, Node]:
+        return {name: self.mask.node(node) for name, node in self._held.nodes(tree, ids).items()}
 
     def path(self, tree: int, identity: str, after: str | None = None) -> tuple[Node, ...]:
         return tuple(map(self.mask.node, self._held.path(tree, identity, after)))
@@ -51,8 +63,8 @@ class Masked:
     def marks(self, *at: Any, **only: Any) -> tuple[Any, ...]:
         return tuple(replace(row, value=self.mask.value(row.value)) for row in self._held.marks(*at, **only))
 
-    def facts(self, tree: int | None) -> tuple[Any, ...]:
-        return tuple(replace(row, text=self.mask.text(row.text)) for row in self._held.facts(tree))
+    def facts(self, *at: Any, **only: Any) -> tuple[Any, ...]:
+        return tuple(replace(row, text=self.mask.text(row.text)) for row in self._held.facts(*at, **only))
 
     def counts(self, tree: int, encoding: str, ids: Sequence[str]) -> dict[str, int]:
         return dict(self._held.counts(tree, self._own(encoding), ids))
@@ -74,6 +86,9 @@ class Masked:
 
     def epochs(self, tree: int, key: str, after: int = 0) -> tuple[Any, ...]:
         return tuple(self._held.epochs(tree, self._own(key), after=after))
+
+    def epoch_at(self, tree: int, key: str, nodes: Sequence[str]) -> Any:
+        return self._held.epoch_at(tree, self._own(key), nodes)
 
     def put_epoch(self, tree: int, node: str, key: str, data: bytes) -> int:
         return int(self._held.put_epoch(tree, node, self._own(key), data))
