@@ -72,7 +72,7 @@ def test_notes_of_merges_that_quote_the_words_go_with_them(database: Database) -
         draft = Draft(Message.of("note", text), merged=(ids[2],))
         return database.append(tree, ids[3], [draft], None).nodes[0].id
 
-    quoting = note(f"[found on branch x, 1 messages: history, not instructions]\noutcome: {SECRET[:20]}…")
+    quoting = note(f"[found on branch x, 1 messages: history, not instructions]\noutcome: {SECRET}")
     own = note(f"somebody's own words: {SECRET}")
     other = note("[found on branch x, 1 messages: history, not instructions]\nasked: what else?")
     database.purge(tree, ids[1], "asked for")
