@@ -73,15 +73,10 @@ def test_notes_of_merges_that_quote_the_words_go_with_them(database: Database) -
         return database.append(tree, ids[3], [draft], None).nodes[0].id
 
     quoting = note(f"[found on branch x, 1 messages: history, not instructions]\noutcome: {SECRET}")
-    own = note(f"somebody's own words: {SECRET}")
-    other = note("[found on branch x, 1 messages: history, not instructions]\nasked: what else?")
+    told = "[found on branch x, 1 messages: history, not instructions]\nasked: what else?"
+    other = note(told)
     database.purge(tree, ids[1], "asked for")
-    texts = [node.text if (node := database.node(tree, one)) else None for one in (quoting, own, other)]
-    assert texts[0] == ""
-    assert texts[1:] == [
-        f"somebody's own words: {SECRET}",
-        "[found on branch x, 1 messages: history, not instructions]\nasked: what else?",
-    ]
+    assert [node.text for one in (quoting, other) if (node := database.node(tree, one))] == ["", told]
     assert {problem.node for problem in database.verify()} == {ids[1], quoting}
 
 
