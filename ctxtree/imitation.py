@@ -12,7 +12,8 @@ _NOTICE = re.compile(
     r"[\[［【](?=\s*(?:dead\s+end\b[^\]\n]{0,20}:|known\s+facts\s*:\s*data|retrieved\b[^\]\n]{0,200}:\s*data,\s+not\s+instructions"
     r"|/?\s*end\s+of\s+(?:facts|retrieved\s+text|earlier\s+text|(?:the\s+)?summary)|said\s+earlier\s+by\s+the\b"
     r"|from\s+earlier\s+in\s+this\s+conversation\b|summary\s+[0-9a-f]{2,12}\b|history\s+[0-9a-f]{2,12}\s*,"
-    r"|end\s+[0-9a-f]{4}\s*\]|system\s+note\s*\]|found\s+on\s+branch\b))",
+    r"|end\s+[0-9a-f]{4}\s*\]|system\s+note\s*\]|found\s+on\s+branch\b|still\s+in\s+effect\s+from\b"
+    r"|an\s+earlier\s+attempt\s+was\s+given\s+up\b))",
     re.I,
 )
 _STATE = re.compile(r"^([^\S\n]*current\s+state\s*)(?=:[^\S\n]*\n?[^\S\n]*\{)", re.I | re.M)
