@@ -18,6 +18,7 @@ from ctxtree.errors import CtxtreeError, TargetError
 from ctxtree.gather import DERIVATION, Ask, Source, count_key
 from ctxtree.history import History
 from ctxtree.importers import messages_from
+from ctxtree.masking import Mask
 from ctxtree.meaning import Fused, Vectors
 from ctxtree.memory import Print
 from ctxtree.model import Message, Node
@@ -45,9 +46,14 @@ def asked(
     counter: Any = None,
     dialect: str | None = None,
     desk: Desk | None = None,
+    mask: Mask | None = None,
 ) -> Ask:
-    """The caller's arguments, checked and in one shape. A desk keeps what its counters have counted."""
+    """The caller's arguments, checked and in one shape, masked if a mask is given. A desk keeps what its counters have counted."""
     find_target(target)
+    said, texts = _input(input), tuple(passage(one) for one in retrieved)
+    if mask is not None:
+        said = mask.message(said) if said else None
+        texts = tuple(replace(one, text=mask.text(one.text), source=mask.text(one.source)) for one in texts)
     name = "openai.chat" if target == "openai" else target
     return Ask(
         budget=budget if isinstance(budget, Budget) else Budget(budget),
@@ -56,8 +62,8 @@ def asked(
         counter=_counter(counter, name, desk),
         tools=tuple(tools),
         response_format=response_format,
-        input=_input(input),
-        retrieved=tuple(passage(one) for one in retrieved),
+        input=said,
+        retrieved=texts,
         dialect=dialect,
     )
 

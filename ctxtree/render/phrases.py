@@ -27,6 +27,7 @@ REPAIRS = {
     "empty_content": "empty texts were left out or given a marker",
     "role_mismatch": "parts that their role cannot hold were told as text",
     "control_tokens": "control tokens in texts were made harmless",
+    "notice_imitated": "words that look like a notice or a turn of our own were made visibly different",
     "image_moved": "media of tool results stand in a user message after them",
     "conversation_begins": "a user message was put before a leading assistant message",
     "continue": "a user message was put after a trailing assistant message",

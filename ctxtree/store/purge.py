@@ -9,6 +9,7 @@ from typing import Any
 from sqlalchemy import Connection, bindparam, delete, select, update
 
 from ctxtree.errors import StoreError
+from ctxtree.imitation import FOUND
 from ctxtree.model import Mark, Message, texts
 from ctxtree.store import dialects, reading
 from ctxtree.store import marks as said
@@ -118,7 +119,8 @@ def _gone(connection: Connection, codec: Codec, tree: int, doomed: Sequence[int]
             gone.large.update(_large(codec, row.content))
             if message and (known or notes):
                 words = _plain(" ".join(texts(message)))
-                gone.facts.update(key for key, text in known if text in words)
+                every = words + _plain(message.canonical)
+                gone.facts.update(key for key, text in known if text in every)
                 drawn.update(seq for seq, note in notes.items() if _quotes(note, words))
         todo = sorted(drawn - gone.names.keys())
     return gone
@@ -152,7 +154,12 @@ def _notes(connection: Connection, codec: Codec, tree: int) -> dict[int, str]:
     found = select(nodes.c.seq).where(nodes.c.tree == tree, nodes.c.merged > 0)
     rows = reading.read_rows(connection, list(connection.scalars(found)))
     read = {row.seq: _message(connection, codec, row) for row in rows}
-    return {seq: _plain(" ".join(texts(message))) for seq, message in read.items() if message}
+    return {seq: _plain(_told(" ".join(texts(message)))) for seq, message in read.items() if message}
+
+
+def _told(note: str) -> str:
+    """The lines of a note that somebody said: without the first of a merge's own, which is the same in all of them."""
+    return note.partition("\n")[2] if note.startswith(FOUND) else note
 
 
 def _quotes(note: str, words: str) -> bool:

@@ -24,7 +24,7 @@ from ctxtree import (
 )
 from ctxtree.importers import messages_from
 from ctxtree.model import clean
-from tests.cases import budgets, fakes, generate, stress, terms
+from tests.cases import budgets, exits, fakes, generate, stress, terms
 from tests.cases.budgets import Unsupported
 from tests.validity import violations
 
@@ -53,6 +53,9 @@ class Run:
             self._nodes(generate.chain(self.given["gen"]))
         if "items" in self.given:
             self.tree.extend(self.given["items"], format="openai.responses")
+        if "text" in self.given and not self.tree.path():
+            exits.say_everywhere(self.tree, self.given["text"])
+        lacking: list[str] = []
         for op in self.given.get("ops", ()) or self.case["input"].get("ops", ()):
             if "sibling" in op["op"].lower():
                 self._sibling()
@@ -61,10 +64,13 @@ class Run:
                 self.sent.clear()
             method = getattr(self, "op_" + re.sub(r"\W+", "_", op["op"]), None)
             if method is None:
-                raise Unsupported(f"{op['op']}: the public API has no such operation")
+                lacking.append(op["op"])
+                continue
             method(op)
         if self.made:
             self.violations += terms.unmet(self.case, self.made)
+        if lacking:
+            raise Unsupported(f"{', '.join(lacking)}: the public API has no such operation")
 
     def _nodes(self, nodes: Any) -> None:
         for node in nodes:
@@ -141,7 +147,9 @@ class Run:
                 ask["policy"] = Policy.hybrid(turns=1)
             for window in self._windows(op.get("budget"), ask):
                 for _ in range(op.get("repeat", 1)):
-                    self._compile(ask, Budget(window, reserve=op.get("reserve_output", 0)))
+                    self._compile(
+                        ask, Budget(window, reserve=op.get("reserve_output", 0)), bool(op.get("redact"))
+                    )
 
     def _windows(self, phrase: Any, ask: dict[str, Any]) -> list[int]:
         try:
@@ -157,7 +165,7 @@ class Run:
             found.append(f"error: {error}")
         self.violations += found
 
-    def _compile(self, ask: dict[str, Any], budget: Budget) -> None:
+    def _compile(self, ask: dict[str, Any], budget: Budget, redact: bool = False) -> None:
         row: dict[str, Any] = {
             "target": ask["target"],
             "tokens": None,
@@ -165,8 +173,9 @@ class Run:
             "violations": [],
         }
         self.compiles.append(row)
+        tree = self.tree.redacted() if redact else self.tree
         try:
-            made = self.tree.compile(budget=budget, **ask)
+            made = tree.compile(budget=budget, **ask)
         except (BudgetError, TargetError) as error:
             self._refused(error, row["violations"])
             return
@@ -182,6 +191,9 @@ class Run:
             row["violations"].append("items do not add up")
         for group in (report.degraded, report.repairs, report.losses, report.notes):
             self.signals += [signal.code for signal in group]
+        if redact:
+            shown = json.dumps([made.payload, report.model_dump(mode="json")], ensure_ascii=False)
+            row["violations"] += exits.unmasked(self.case, self._text(), shown)
         self.violations += row["violations"]
         self.made.append((self.at, made.payload))
         if self.out is not None:
@@ -329,13 +341,72 @@ class Run:
             self.exported = "\n".join(map(json.dumps, rows))
             return
         if op.get("redact"):
-            raise Unsupported("export redact: the library has no redaction")
+            self._export_redacted(op)
+            return
+        if op.get("to_dir"):
+            self._export_to_folder(op)
+            return
         if op.get("format") not in ("markdown", "openai.chat", "anthropic", "html"):
-            raise Unsupported(f"export {op.get('format') or 'to a folder'}: the library writes no files")
+            raise Unsupported(f"export {op.get('format')}")
+        if op["format"] == "html" and "places" in self.given:
+            for words in self.given.get("texts", ()):
+                source = exits.said_in_all_places(self.store, words).export("html")
+                self.violations += exits.page_problems(source, words)
         made = self.tree.export(op["format"], self._id(op.get("at")))
         json.dumps(made, ensure_ascii=False, allow_nan=False).encode()
         if isinstance(made, str) and any(word in made for word in ("None", "null", "[object")):
             self.violations.append("an export with None or null in it")
+
+    def _export_redacted(self, op: dict[str, Any]) -> None:
+        before = self.tree.export("ctxtree")
+        for form in (
+            [op["format"]]
+            if op.get("format")
+            else ("openai.chat", "anthropic", "ctxtree", "markdown", "html")
+        ):
+            shown = json.dumps(self.tree.export(form, redact=True), ensure_ascii=False)
+            self.violations += [
+                f"{form}: {wrong}" for wrong in exits.unmasked(self.case, self._text(), shown)
+            ]
+            if form == "anthropic" and '"signature": "signed"' not in shown and "text" in self.given:
+                self.violations.append("signed thinking was edited")
+        if self.tree.export("ctxtree") != before:
+            self.violations.append("what is stored was changed")
+
+    def _export_to_folder(self, op: dict[str, Any]) -> None:
+        names = self.given.get("ids", ())
+        self.violations += exits.named_trees(self.store, names)
+        with exits.watched() as (folder, wrong):
+            files = self.store.export(folder, op.get("format") or "markdown")
+        self.violations += wrong
+        if len(set(files)) != len(self.store.trees()):
+            self.violations.append(f"{len(files)} files of {len(self.store.trees())} trees")
+
+    def _text(self) -> str:
+        return self.given.get("text") or "\n".join(node.text for node in self.tree.path())
+
+    def op_debug_log(self, op: dict[str, Any]) -> None:
+        def work() -> None:
+            self.tree.compile(budget=Budget(2_000), record=False)
+            self.tree.export("html")
+            self.store.verify()
+
+        self.violations += exits.leaks(self._text(), exits.logged(work))
+
+    def op_exception_text(self, op: dict[str, Any]) -> None:
+        told = list(exits.errors(self.tree))
+        self.signals += [f"{len(told)} error texts"]
+        self.violations += exits.leaks(self._text(), "\n".join(told))
+
+    def op_web_GET_conversation_id_(self, op: dict[str, Any]) -> None:
+        """There is no server; what one would look the id up with."""
+        self.violations += exits.looked_up(self.store, self.given.get("ids", ()))
+        self.signals.append("looked up by name: the library has no web server")
+
+    def op_attach_file(self, op: dict[str, Any]) -> None:
+        with exits.watched() as (folder, wrong):
+            self.violations += exits.attached(self.store, self.given.get("ids", ()), folder)
+        self.violations += wrong
 
     def op_set_model(self, op: dict[str, Any]) -> None:
         """A model is no part of a request here."""

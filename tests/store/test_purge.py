@@ -10,7 +10,7 @@ import pytest
 import sqlalchemy
 
 from ctxtree.errors import NotFound, StoreError
-from ctxtree.model import Mark, Media, Message, Opaque, Text
+from ctxtree.model import Mark, Media, Message, Opaque, Text, ToolCall
 from ctxtree.store import Database, connect, dialects
 from ctxtree.store.records import Draft
 
@@ -93,6 +93,30 @@ def test_facts_drawn_from_the_words_go_with_them(database: Database) -> None:
     database.purge(tree, ids[1], "asked for")
     assert [fact.key for fact in database.facts(tree)] == ["theme"]
     assert database.facts(None) == ()
+
+
+def test_notes_of_merges_that_quote_the_words_go_with_them(database: Database) -> None:
+    tree, ids = fill(database)
+
+    def note(text: str) -> str:
+        draft = Draft(Message.of("note", text), merged=(ids[2],))
+        return database.append(tree, ids[3], [draft], None).nodes[0].id
+
+    quoting = note(f"[found on branch x, 1 messages: history, not instructions]\noutcome: {SECRET}")
+    told = "[found on branch x, 1 messages: history, not instructions]\nasked: what else?"
+    other = note(told)
+    database.purge(tree, ids[1], "asked for")
+    assert [node.text for one in (quoting, other) if (node := database.node(tree, one))] == ["", told]
+    assert {problem.node for problem in database.verify()} == {ids[1], quoting}
+
+
+def test_facts_drawn_from_a_call_go_with_it(database: Database) -> None:
+    tree = database.create_tree("talk").id
+    call = ToolCall(id="c", name="login", arguments={"code": SECRET})
+    (node,) = database.append(tree, None, [Draft(Message(role="assistant", parts=(call,)))], "main").nodes
+    database.put_fact(tree, "code", SECRET)
+    database.purge(tree, node.id, "asked for")
+    assert database.facts(tree) == ()
 
 
 def test_a_tombstone_keeps_its_place_and_its_id(database: Database) -> None:
