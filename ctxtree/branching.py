@@ -13,19 +13,23 @@ from ctxtree.resolve import Candidate, Resolution, resolve
 from ctxtree.results import Backtrack, Diff
 from ctxtree.saying import parts_of
 from ctxtree.store.records import Draft
-from ctxtree.tree import attempt_start
+from ctxtree.tree import attempt_start, is_failure
 
 if TYPE_CHECKING:
     from ctxtree.handle import Tree
 
 
-def retry(tree: Tree, reason: str | None, at: str | Node | None) -> Node | None:
+def retry(
+    tree: Tree, reason: str | None, at: str | Node | None, effects: Sequence[str] | None = None
+) -> Node | None:
     """See `Tree.retry`."""
     path = tree.path()
     start = _start(tree, path, at)
     attempt = path[start:]
-    failed = reason is not None or any(result.error for node in attempt for result in node.message.results)
-    tree.mark(attempt[-1], status="failed" if failed else "abandoned", reason=reason)
+    failed = reason is not None or any(
+        is_failure(result) for node in attempt for result in node.message.results
+    )
+    tree.mark(attempt[-1], status="failed" if failed else "abandoned", reason=reason, effects=effects)
     before = path[start - 1] if start else None
     tree._open(None, before.id if before else None)
     return before
@@ -50,7 +54,13 @@ def find(tree: Tree, words: str) -> Resolution:
     return resolve(words, path, tree._history.marks(), tree._head, others)
 
 
-def backtrack(tree: Tree, words: str, reason: str | None, choice: str | Node | None) -> Backtrack:
+def backtrack(
+    tree: Tree,
+    words: str,
+    reason: str | None,
+    choice: str | Node | None,
+    effects: Sequence[str] | None = None,
+) -> Backtrack:
     """See `Tree.backtrack`."""
     found = find(tree, words)
     picked = _picked(found, tree.node(choice).id if choice is not None else None)
@@ -58,7 +68,7 @@ def backtrack(tree: Tree, words: str, reason: str | None, choice: str | Node | N
     left, origin = tree._head, tree.branch
     before = tree.marks(left).get("status") if left is not None else None
     if left is not None and left != target:
-        tree.mark(left, status="failed" if reason else "abandoned", reason=reason)
+        tree.mark(left, status="failed" if reason else "abandoned", reason=reason, effects=effects)
     tree._open(None, target)
     if left is not None:
         moves.record(tree, left, origin, before)

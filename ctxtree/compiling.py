@@ -128,7 +128,7 @@ def source_for(
     return Source(
         trail=trail,
         facts=tuple(facts),
-        notes=history.notes(trail.places),
+        notes=history.notes(trail),
         branch=branch,
         epoch=_epoch(history, trail, epoch_key(ask), desk),
         counts={} if is_function(ask) else _counts(history, trail, count_key(ask)),

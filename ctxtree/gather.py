@@ -63,7 +63,7 @@ def gather(source: Source, ask: Ask) -> tuple[Item, ...]:
     items += _facts(source, ask)
     items += [_passage(passage) for passage in ask.retrieved]
     items += _history(source, ask)
-    items += _notes(source)
+    items += _notes(source, ask)
     if ask.input is not None:
         items.append(Item("input", (), (_form((ask.input,)),), fixed=True, reason="what the user says now"))
     return tuple(items)
@@ -214,18 +214,34 @@ def family(target: str) -> str:
     return target if target in ("anthropic", "gemini") else "openai"
 
 
-def _notes(source: Source) -> list[Item]:
+def _notes(source: Source, ask: Ask) -> list[Item]:
     """A line for each failed attempt, unless the summary tells of it."""
     told = set(source.epoch.covered.beside) if source.epoch else set()
     items = []
     for note in source.notes:
-        if note.nodes[0] not in told:
-            home = source.trail.home.get(note.anchor)
-            turn = -1 if home is None else source.trail.units[home].turn
-            form = _form((Message.of("user", note.text),))
-            reason = "a failed attempt, told in one line"
-            items.append(Item("dead_end", note.nodes, (form,), turn=turn, reason=reason, fixed=True))
+        if note.nodes[-1] in told:
+            continue
+        texts = dict.fromkeys((note.text, note.short or note.text))
+        reason = "a failed attempt, told in one line"
+        if _outlived(note, source, ask):
+            texts, reason = dict.fromkeys([note.after]), "a failed attempt; the same has worked since"
+        home = source.trail.home.get(note.anchor)
+        turn = -1 if home is None else source.trail.units[home].turn
+        forms = tuple(
+            Form("full" if text == note.text else "condensed", (Message.of("user", text),), -1)
+            for text in texts
+            if text
+        )
+        item = Item("dead_end", note.nodes, forms, turn=turn, reason=reason, fixed=True)
+        items.append(item if forms else item.hide("dropped", reason))
     return items
+
+
+def _outlived(note: Note, source: Source, ask: Ask) -> bool:
+    """True if what failed has worked since; in the `stable` layout a note above stays until the next compaction."""
+    if note.worked is None or ask.policy.layout == "classic":
+        return note.worked is not None
+    return source.epoch is not None and note.worked <= source.trail.places[source.epoch.node]
 
 
 def words_now(source: Source, ask: Ask) -> str:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from ctxtree import billing, branching, compiling, exporting, facts, memory, moves, planning, syncing
 from ctxtree.compiler import Context, acompile_path, compile_path
-from ctxtree.errors import NotFound
+from ctxtree.errors import CtxtreeError, NotFound
 from ctxtree.history import History
 from ctxtree.model import Mark, Message, Node, ToolCall, ToolResult, clean
 from ctxtree.naming import check_name, next_name
@@ -160,14 +160,18 @@ class Tree:
         self._database.activate(self._history.tree, name)
         return self.head
 
-    def retry(self, reason: str | None = None, at: str | Node | None = None) -> Node | None:
+    def retry(
+        self, reason: str | None = None, at: str | Node | None = None, effects: Sequence[str] | None = None
+    ) -> Node | None:
         """Mark the newest attempt and go back to the step before it; the next append is the next attempt.
 
         The attempt starts at the first assistant step after the last user message, or after `at`.
         It is `failed`, and told to the model in one line, if there is a reason or an error in it;
-        else it is `abandoned`. Gives the node gone back to.
+        else it is `abandoned`. Gives the node gone back to. The model is also told what the attempt did to the
+        world and nothing has undone: files written, messages sent, judged by tool names, or what `effects`
+        says in your words (an empty list: all of it was undone).
         """
-        return branching.retry(self, reason, at)
+        return branching.retry(self, reason, at, effects)
 
     def edit(self, node: str | Node, text: str | Sequence[Any]) -> Node:
         """A sibling of a node with new words, on a new branch; the old one stays."""
@@ -180,12 +184,16 @@ class Tree:
         """
         return branching.find(self, words)
 
-    def backtrack(self, words: str, reason: str | None = None, choice: str | Node | None = None) -> Backtrack:
+    def backtrack(
+        self, words: str, reason: str | None = None, choice: str | Node | None = None,
+        effects: Sequence[str] | None = None,
+    ) -> Backtrack:  # fmt: skip
         """Fork where the words point and mark what was left: failed if there is a reason, else abandoned.
 
         Raises `AmbiguousBacktrack` or `NoBacktrack` rather than guess; `choice` names the candidate meant.
+        `effects`: what was done and not undone, as for `retry`.
         """
-        return branching.backtrack(self, words, reason, choice)
+        return branching.backtrack(self, words, reason, choice, effects)
 
     def undo(self) -> Node | None:
         """Take back the move that led to the active branch: its origin is active again, its mark as before.
@@ -211,8 +219,12 @@ class Tree:
         reason: str | None = None,
         pin: bool | None = None,
         importance: float | None = None,
+        effects: Sequence[str] | None = None,
     ) -> None:
-        """Say something about a node: `status` ok, failed or abandoned; a later mark takes it back."""
+        """Say something about a node: `status` ok, failed or abandoned; a later mark takes it back.
+
+        `effects`: what an attempt that ends here did and nothing has undone; an empty list: nothing is left of it.
+        """
         identity = self.node(node).id
         given: dict[str, Any] = {"pin": pin, "importance": importance}
         values = {name: value for name, value in given.items() if value is not None}
@@ -220,6 +232,10 @@ class Tree:
             if status not in (None, "ok", "failed", "abandoned"):
                 raise NotFound(f"no status {status!r}; it is ok, failed or abandoned")
             values["status"] = {"status": status or "failed", "reason": clean(reason or "")[0]}
+        if effects is not None:
+            if isinstance(effects, str):
+                raise CtxtreeError("effects are a list of texts, one for each thing that was done")
+            values["effects"] = [clean(str(what))[0] for what in effects]
         self._mark(identity, values)
 
     def label(self, node: str | Node, text: str) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Container, Mapping, Sequence
 from typing import Any
 
-from ctxtree.deadends import Note, notes
+from ctxtree.deadends import Attempt, Note, notes
 from ctxtree.errors import AmbiguousRef, NotFound
 from ctxtree.model import Node
 from ctxtree.passes.condensers import first_line
@@ -13,6 +13,7 @@ from ctxtree.store import Database
 from ctxtree.store.records import EpochRow
 from ctxtree.trail import Trail
 from ctxtree.tree import DeadEnd
+from ctxtree.worked import Worked
 
 UNREAD = frozenset({"source", "usage"})
 """Marks that no compile looks at; they are read one by one when asked for."""
@@ -33,7 +34,10 @@ class History:
         self._marks: dict[str, dict[str, Any]] = {}
         self._statuses: dict[str, dict[str, Any]] = {}
         self._seen = 0
+        self._effects: dict[str, tuple[str, ...] | None] = {}
         self._beside: dict[str, Node] = {}
+        self._attempts: dict[tuple[str, ...], Attempt] = {}
+        self._worked = Worked()
         self._counts: dict[str, dict[str, int]] = {}
         self.erasures = 0
         """Erased nodes that were read of: what was derived before the last one is void."""
@@ -99,6 +103,8 @@ class History:
                 self._marks.setdefault(row.node, {})[row.name] = row.value
             if row.name == "status":
                 self._statuses[row.node] = row.value or {}
+            if row.name == "effects":
+                self._effects[row.node] = None if row.value is None else tuple(map(str, row.value))
         return self._marks
 
     def _forget(self, node: str) -> None:
@@ -106,7 +112,10 @@ class History:
         self.erasures += 1
         self._marks.pop(node, None)
         self._statuses.pop(node, None)
-        self._beside.pop(node, None)
+        self._effects.pop(node, None)
+        self._beside.clear()
+        self._attempts.clear()
+        self._worked = Worked()
         self._epochs.clear()
         if node in self._places:
             self._path, self._places = (), {}
@@ -138,22 +147,29 @@ class History:
         return self._beside[identity]
 
     def dead_ends(self, on_path: Container[str]) -> tuple[DeadEnd, ...]:
-        """Failed attempts that left this path, in the order in which they were marked.
+        """Attempts that left this path, in the order in which they were marked.
 
-        An attempt that was only abandoned, without a reason, tells nothing and is not among them.
+        One that was only abandoned, without a reason, has not failed; what it did may still be told. An attempt
+        that goes on from another marked one has its reasons too.
         """
-        found: dict[str, DeadEnd] = {}
         self.marks()
+        found: dict[str, DeadEnd] = {}
         for identity, status in self._statuses.items():
-            told = status.get("status") == "failed" or (
-                status.get("status") == "abandoned" and status.get("reason")
-            )
-            if told and identity not in on_path:
+            if status.get("status") in ("failed", "abandoned") and identity not in on_path:
                 attempt = self._attempt(identity, on_path)
                 if attempt is not None:
-                    found[identity] = DeadEnd(attempt[0], attempt[1], str(status.get("reason") or ""))
+                    found[identity] = self._dead_end(*attempt)
         inner = {node.id for dead_end in found.values() for node in dead_end.nodes[:-1]}
         return tuple(dead_end for identity, dead_end in found.items() if identity not in inner)
+
+    def _dead_end(self, anchor: str, nodes: tuple[Node, ...]) -> DeadEnd:
+        held = [self._statuses[node.id] for node in nodes if node.id in self._statuses]
+        left = [status for status in held if status.get("status") in ("failed", "abandoned")]
+        reasons = [str(status["reason"]) for status in left if status.get("reason")]
+        failed = bool(reasons) or any(status["status"] == "failed" for status in left)
+        said = [done for node in nodes if (done := self._effects.get(node.id)) is not None]
+        reason = reasons[-1] if reasons else ""
+        return DeadEnd(anchor, nodes, reason, failed, said[-1] if said else None)
 
     def _attempt(self, identity: str, on_path: Container[str]) -> tuple[str, tuple[Node, ...]] | None:
         nodes: list[Node] = []
@@ -168,9 +184,12 @@ class History:
             return None
         return current or "", tuple(reversed(nodes))
 
-    def notes(self, on_path: Container[str]) -> tuple[Note, ...]:
-        """The lines that a model is told of those attempts."""
-        return notes(self.dead_ends(on_path), first_line)
+    def notes(self, trail: Trail) -> tuple[Note, ...]:
+        """The lines that a model is told of the attempts that left this path."""
+        found = self.dead_ends(trail.places)
+        if found:
+            self._worked = self._worked.follow(trail.nodes)
+        return notes(found, first_line, trail.places, self._worked, self._attempts)
 
     def resolve(self, ref: str, head: str | None) -> str | None:
         """A reference as a node id: HEAD, HEAD~2, branch, label, full id, unique prefix; None for an empty HEAD."""

@@ -149,10 +149,19 @@ def _shared(plan: Plan) -> Plan:
         indices = [i for i, item in enumerate(items) if item.kind == kind and item.shown]
         ranked = sorted(indices, key=lambda i: (-items[i].score, -i if items[i].kind == "dead_end" else i))
         for i in ranked:
-            if items[i].tokens > room:
-                items[i] = items[i].hide("dropped", f"over the budget of {kind} texts")
+            items[i] = _within(items[i], room)
             room -= items[i].tokens
     return plan.with_items(items)
+
+
+def _within(item: Item, room: int) -> Item:
+    """The item in its fullest form that fits, else left out."""
+    fits = next((at for at, form in enumerate(item.forms) if form.tokens <= room), None)
+    if fits is None:
+        return item.hide("dropped", f"over the budget of {item.kind} texts")
+    return item.show(
+        fits, item.reason if fits == 0 else f"{item.reason}, shorter to fit the budget of such texts"
+    )
 
 
 def settled(plan: Plan, source: Source, ask: Ask, recall_ids: bool) -> Plan:

@@ -253,6 +253,17 @@ def test_mark_pins_fails_and_labels(talk: None) -> None:
     assert (marks["pin"], marks["label"], marks["status"]["reason"]) == (True, "end", "no good")
 
 
+def test_what_was_done_and_not_undone_is_said_with_the_move(talk: None) -> None:
+    done(
+        "retry", "--reason", "too slow", "--effect", "the mail to Bob was sent", "--effect", "port 80 is open"
+    )
+    told = done("compile", "--budget", "2000")
+    assert "done and not undone: the mail to Bob was sent, port 80 is open" in told
+    done("mark", "main", "--undone")
+    assert "not undone" not in done("compile", "--budget", "2000")
+    assert run("retry", "--effect", "x", "--undone").exit_code == 2
+
+
 def test_state_is_patched_with_json_or_words(talk: None) -> None:
     assert data("state") == {}
     done("state", "--set", "n=3", "--set", "who=me and you", "--set", "old=1")

@@ -15,6 +15,15 @@ from ctxtree.exporting import headline
 from ctxtree.importers import messages_from
 from ctxtree.model import Node
 
+EFFECT = typer.Option([], "--effect", help="What was done and is not undone, in your words; once for each.")
+UNDONE = typer.Option(False, "--undone", help="Nothing is left of what was done.")
+
+
+def _effects(effect: list[str], undone: bool) -> list[str] | None:
+    if effect and undone:
+        raise typer.BadParameter("give --effect or --undone, not both")
+    return effect if effect or undone else None
+
 
 def _at(context: typer.Context, json: bool, node: Node | None, branch: str) -> None:
     if context.obj.json or json:
@@ -56,16 +65,18 @@ def edit(context: typer.Context, ref: str, text: str, json: bool = JSON) -> None
 
 
 def retry(
-    context: typer.Context, reason: str | None = typer.Option(None, "--reason"), json: bool = JSON
-) -> None:
+    context: typer.Context, reason: str | None = typer.Option(None, "--reason"), effect: list[str] = EFFECT,
+    undone: bool = UNDONE, json: bool = JSON,
+) -> None:  # fmt: skip
     """Mark the newest attempt failed and go back to the step before it."""
     tree = tree_of(context.obj)
-    _at(context, json, tree.retry(reason), tree.branch)
+    _at(context, json, tree.retry(reason, effects=_effects(effect, undone)), tree.branch)
 
 
 def back(
     context: typer.Context, words: str = typer.Argument(""), reason: str | None = typer.Option(None, "--reason"),
-    undo: bool = typer.Option(False, "--undo", help="Take the last move back."), json: bool = JSON,
+    undo: bool = typer.Option(False, "--undo", help="Take the last move back."), effect: list[str] = EFFECT,
+    undone: bool = UNDONE, json: bool = JSON,
 ) -> None:  # fmt: skip
     """Go back to what the words mean; asks on a terminal when that is unclear."""
     tree = tree_of(context.obj)
@@ -75,7 +86,8 @@ def back(
         _at(context, json, tree.undo(), tree.branch)
         return
     try:
-        found = tree.backtrack(words, reason)
+        done = _effects(effect, undone)
+        found = tree.backtrack(words, reason, effects=done)
     except AmbiguousBacktrack as unclear:
         for number, one in enumerate(unclear.candidates, 1):
             node = tree.node(one.node)  # type: ignore[attr-defined]
@@ -85,7 +97,7 @@ def back(
         choice = typer.prompt("which one", type=int)
         if not 1 <= choice <= len(unclear.candidates):
             raise typer.BadParameter(f"there is no number {choice}") from None
-        found = tree.backtrack(words, reason, unclear.candidates[choice - 1].node)
+        found = tree.backtrack(words, reason, unclear.candidates[choice - 1].node, done)
     show.say(f"{found.why} (score {found.score:.2f})")
     _at(context, json, found.node, found.branch)
 
@@ -117,7 +129,8 @@ def merge(
 
 def mark(
     context: typer.Context, ref: str, failed: str | None = typer.Option(None, "--failed", help="The reason."),
-    pin: bool = typer.Option(False, "--pin"), label: str | None = typer.Option(None, "--label"), json: bool = JSON,
+    pin: bool = typer.Option(False, "--pin"), label: str | None = typer.Option(None, "--label"),
+    effect: list[str] = EFFECT, undone: bool = UNDONE, json: bool = JSON,
 ) -> None:  # fmt: skip
     """Say something about a node."""
     tree = tree_of(context.obj)
@@ -127,6 +140,9 @@ def mark(
         tree.pin(ref)
     if label is not None:
         tree.label(ref, label)
+    done = _effects(effect, undone)
+    if done is not None:
+        tree.mark(ref, effects=done)
     if context.obj.json or json:
         show.data({"node": tree.node(ref).id, "marks": tree.marks(ref)})
 
