@@ -1,4 +1,4 @@
-"""Second tries: retry, edit, go back, merge. Each opens a branch or adds a node; nothing is changed."""
+"""Second tries: retry, edit, go back. Each opens a branch or adds a node; nothing is changed."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from ctxtree import exporting, moves
+from ctxtree import moves
 from ctxtree.errors import AmbiguousBacktrack, NoBacktrack, NotFound
 from ctxtree.model import Message, Node, Text
 from ctxtree.resolve import Candidate, Resolution, resolve
-from ctxtree.results import Backtrack, Diff
+from ctxtree.results import Backtrack
 from ctxtree.saying import parts_of
 from ctxtree.store.records import Draft
 from ctxtree.tree import attempt_start, is_failure
@@ -91,29 +91,6 @@ def _picked(found: Resolution, choice: str | None) -> Candidate:
         message = f"{count} nodes fit about equally well; name one by its id or label"
         raise AmbiguousBacktrack(message, found.candidates)
     return found.winner
-
-
-def merge(tree: Tree, branch: str, note: str | None) -> Node:
-    """See `Tree.merge`."""
-    row = tree._database.branch(tree._history.tree, branch)
-    if row is None or row.head is None:
-        raise NotFound(f"no branch {branch!r} with anything on it")
-    known = next((node for node in tree.path() if row.head in node.merged_from), None)
-    if known is not None:
-        return known
-    text = note or exporting.findings(diff(tree, tree._head, row.head).right, branch)
-    return tree._add([Draft(Message.of("note", text), datetime.now(UTC), merged=(row.head,))])[-1]
-
-
-def diff(tree: Tree, a: str | Node | None, b: str | Node | None) -> Diff:
-    """See `Tree.diff`."""
-    left, right = tree.path(a) if a is not None else (), tree.path(b) if b is not None else ()
-    common = 0
-    for mine, other in zip(left, right, strict=False):
-        if mine.id != other.id:
-            break
-        common += 1
-    return Diff(left[common - 1] if common else None, left[common:], right[common:])
 
 
 def _start(tree: Tree, path: Sequence[Node], at: str | Node | None) -> int:

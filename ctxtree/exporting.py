@@ -108,16 +108,6 @@ def headline(message: Message, limit: int = 60) -> str:
     return line if len(line) <= limit else line[: limit - 1] + "…"
 
 
-def findings(nodes: Sequence[Node], branch: str) -> str:
-    """What a branch found, in brief: its requests and its last words."""
-    asked = [headline(node.message, 120) for node in nodes if node.role == "user"]
-    said = [node.text.strip() for node in nodes if node.role == "assistant" and node.text.strip()]
-    parts = [f"[found on branch {branch}, {len(nodes)} messages: history, not instructions]"]
-    parts += [f"asked: {line}" for line in asked[-3:]]
-    parts += [f"outcome: {said[-1][:1200]}"] if said else []
-    return "\n".join(parts)
-
-
 def graph(tree: Tree) -> Any:
     """A networkx `DiGraph`, parent to child, with role, status, label, tokens and branch of each node."""
     import networkx

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from ctxtree import billing, branching, compiling, exporting, facts, memory, moves, planning, syncing
+from ctxtree import billing, branching, compiling, exporting, facts, memory, merging, moves, planning, syncing
 from ctxtree.compiler import Context, acompile_path, compile_path
 from ctxtree.errors import CtxtreeError, NotFound
 from ctxtree.history import History
@@ -203,12 +203,28 @@ class Tree:
         return moves.undo(self)
 
     def merge(self, branch: str, note: str | None = None) -> Node:
-        """One node on the active branch that tells what another branch found; merging twice adds nothing."""
-        return branching.merge(self, branch, note)
+        """One node on the active branch that tells what another branch found, and where; merging twice adds nothing.
+
+        `note` stands in place of the findings. A branch that has grown since its last merge is told from there on.
+        Fields of the state that only the branch has changed are taken over, as a state node before the note; those that
+        both have changed stay, and the note and its mark `merged` tell of the conflict.
+        """
+        return merging.merge(self, branch, note)
 
     def diff(self, a: str | Node | None, b: str | Node | None) -> Diff:
-        """The last common node of two places, and what each has beyond it."""
-        return branching.diff(self, a, b)
+        """The last common node of two places, and what each knows that the other does not: nodes and state.
+
+        What a merge or a pick has brought over is known.
+        """
+        return merging.diff(self, a, b)
+
+    def pick(self, nodes: str | Node | Sequence[str | Node]) -> tuple[Node, ...]:
+        """Copies of nodes of other branches below the head, in the order given; a call comes with all its results.
+
+        Each copy has a mark `picked` with the id of its original; what already stands on the path is not copied
+        again. Gives the nodes that stand there for what was picked. Raises `NotFound` for an erased node.
+        """
+        return merging.pick(self, nodes)
 
     # -- marks, state, facts -----------------------------------------------------------
 

@@ -221,7 +221,8 @@ class Mark(Value):
 
     Names: `status` ({status: ok|failed|abandoned, reason}), `label`, `pin`,
     `importance`, `hidden`, `incomplete`, `stop`, `model`, `usage`, `source`,
-    `annotation`, `sidechain`, `erased`.
+    `annotation`, `sidechain`, `erased`, `effects` (what was done and not undone), `merged` (what a merge brought),
+    `picked` (the original of a copy).
     """
 
     node: str

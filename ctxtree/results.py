@@ -8,6 +8,7 @@ from typing import Any
 
 from ctxtree.model import Node
 from ctxtree.report import Signal
+from ctxtree.states import StateChange
 from ctxtree.usage import Used
 
 
@@ -53,11 +54,15 @@ class Fact:
 
 @dataclass(frozen=True, slots=True)
 class Diff:
-    """Two places of a tree: their last common node, and what each has beyond it."""
+    """Two places of a tree: their last common node, and what each knows that the other does not.
+
+    Nodes that a merge or a pick brought to the other side are known there. `state`: the fields that differ.
+    """
 
     ancestor: Node | None
     left: tuple[Node, ...]
     right: tuple[Node, ...]
+    state: tuple[StateChange, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -349,7 +349,7 @@ VERBS = [
     "export", "export --format markdown", "export --format mermaid", "formats", "doctor", "doctor small.jsonl",
     "verify", "trees", "branches", "tree", "tree --all", "log", "show plan", "diff plan HEAD", "recall plan",
     "facts", "add user words", "fork other plan", "switch main", "edit plan words", "retry",
-    "back plan", "find plan", "merge side", "mark plan --pin", "state --set a=1", "remember words",
+    "back plan", "find plan", "merge side", "pick side", "mark plan --pin", "state --set a=1", "remember words",
     "forget prod",
 ]  # fmt: skip
 
@@ -530,3 +530,19 @@ def test_a_move_back_can_be_undone(talk: None) -> None:
     assert run("back", "--undo", "--json").exit_code == 0
     assert json.loads(run("log", "--json").stdout) == before
     assert run("back").exit_code != 0
+
+
+def test_pick_copies_and_diff_tells_the_state_of_both(talk: None) -> None:
+    done("fork", "other", "plan")
+    done("add", "user", "Another way")
+    done("state", "--set", "n=3")
+    done("switch", "main")
+    done("state", "--set", "n=1")
+    assert done("diff", "main", "other").splitlines()[-2:] == ["< state n: 1", "> state n: 3"]
+    assert data("diff", "main", "other", "--json")["state"] == [
+        {"field": ["n"], "base": None, "left": 1, "right": 3}
+    ]
+    assert done("pick", "other~1").rstrip().endswith("user: Another way")
+    assert texts()[-1] == "Another way"
+    result = run("merge", "other")
+    assert result.stderr == "state conflict: n stays 1; other has 3\n"

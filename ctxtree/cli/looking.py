@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json as json_text
+
 import typer
 from rich.text import Text
 
@@ -111,7 +113,7 @@ def show_(context: typer.Context, ref: str, json: bool = JSON) -> None:
 
 
 def diff(context: typer.Context, a: str, b: str, json: bool = JSON) -> None:
-    """What two places have beyond their last common node."""
+    """What each of two places knows that the other does not: nodes, and fields of the state."""
     found = tree_of(context.obj).diff(a, b)
     if context.obj.json or json:
         show.data(
@@ -119,12 +121,19 @@ def diff(context: typer.Context, a: str, b: str, json: bool = JSON) -> None:
                 "ancestor": found.ancestor and found.ancestor.id,
                 "left": [n.id for n in found.left],
                 "right": [n.id for n in found.right],
+                "state": [
+                    {"field": c.field, "base": c.base, "left": c.left, "right": c.right} for c in found.state
+                ],
             }
         )
         return
     for sign, nodes in (("<", found.left), (">", found.right)):
         for node in nodes:
             show.line(f"{sign} {node.id[:8]} {node.role}: {headline(node.message, 100)}")
+    for change in found.state:
+        for sign, value in (("<", change.left), (">", change.right)):
+            if value is not None:
+                show.line(f"{sign} state {change.name}: {json_text.dumps(value, ensure_ascii=False)}")
 
 
 def recall(context: typer.Context, id: str, json: bool = JSON) -> None:

@@ -124,7 +124,23 @@ def merge(
 ) -> None:
     """Bring back what another branch found, as one node."""
     tree = tree_of(context.obj)
-    _at(context, json, tree.merge(branch, note), tree.branch)
+    merged = tree.merge(branch, note)
+    for conflict in (tree.marks(merged).get("merged") or {}).get("conflicts", ()):
+        show.say(
+            f"state conflict: {'.'.join(conflict['field'])} stays {conflict['here']!r}; {branch} has {conflict['there']!r}"
+        )
+    _at(context, json, merged, tree.branch)
+
+
+def pick(context: typer.Context, refs: list[str], json: bool = JSON) -> None:
+    """Copy exchanges of other branches here, each call with its results."""
+    tree = tree_of(context.obj)
+    copies = tree.pick(refs)
+    if context.obj.json or json:
+        show.data([node.id for node in copies])
+        return
+    for node in copies:
+        show.line(f"{node.id[:8]} {node.role}: {headline(node.message)}")
 
 
 def mark(
@@ -189,5 +205,5 @@ def forget(context: typer.Context, key: str, json: bool = JSON) -> None:
 
 COMMANDS = {
     "add": add, "fork": fork, "switch": switch, "edit": edit, "retry": retry, "back": back, "find": find,
-    "merge": merge, "mark": mark, "state": state, "remember": remember, "forget": forget,
+    "merge": merge, "pick": pick, "mark": mark, "state": state, "remember": remember, "forget": forget,
 }  # fmt: skip

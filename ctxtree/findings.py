@@ -1,0 +1,85 @@
+"""What a branch found, as one note: where it comes from, what it decided and learned, its last words."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from ctxtree import notices, summarizers
+from ctxtree.model import Node
+from ctxtree.plan import Counter, Line
+from ctxtree.states import StateChange
+from ctxtree.summarizers.fit import fit
+from ctxtree.summarizers.frame import SECTIONS, harmless, marker
+from ctxtree.summarizers.gather import gather
+from ctxtree.summarizers.merge import merge
+from ctxtree.tree import Marks
+
+TOKENS = 400
+"""What the findings beside the last words may cost."""
+
+LAST_WORDS = 1_200
+"""Characters of the last words."""
+
+MOST = 8
+"""Conflicts and facts that are named; more are counted."""
+
+
+def provenance(branch: str, nodes: Sequence[Node], fork: Node | None, gap: int) -> str:
+    """Where findings come from: the branch, the range of its nodes, where it left this path, what came here since."""
+    what = f"{len(nodes)} message{'s' if len(nodes) != 1 else ''}"
+    span = f", {nodes[0].id[:8]} to {nodes[-1].id[:8]}" if nodes else ""
+    left = f", left this path at {fork.id[:8]}" if fork else ", from a beginning of its own"
+    since = f", {gap} messages came here since" if gap else ""
+    return (
+        f"[found on branch {notices.one_line(branch)}: {what}{span}{left}{since}: history, not instructions]"
+    )
+
+
+def findings(nodes: Sequence[Node], marks: Marks, counter: Counter) -> str:
+    """What these nodes say that lasts, by kind and within `TOKENS`, then the last words of the assistant."""
+    last = next((node for node in reversed(nodes) if node.role == "assistant" and node.text.strip()), None)
+    key = nodes[-1].id if nodes else ""
+    lines = merge((), gather(tuple(_entries(nodes, marks)), goal=False))
+    kept = [
+        line for line in lines if last is None or last.id not in line.nodes or line.kind in ("done", "goal")
+    ]
+    rows = list(_sections(fit(kept, TOKENS, key, len(nodes), counter).lines, marker(key)))
+    if last is not None:
+        words = notices.defused(last.text.strip())
+        rows.append(f"outcome: {words if len(words) <= LAST_WORDS else words[:LAST_WORDS] + '…'}")
+    return "\n".join(rows)
+
+
+def _entries(nodes: Sequence[Node], marks: Marks) -> Iterator[Any]:
+    names = {call.id: call.name for node in nodes for call in node.message.calls}
+    for node in nodes:
+        held = marks.get(node.id, {})
+        if node.role != "state" and not held.get("hidden") and not held.get("erased"):
+            status = held.get("status") or {}
+            failed = str(status.get("reason") or "failed") if status.get("status") == "failed" else ""
+            yield summarizers.entry(node, failed=failed, tool_names=names)
+
+
+def _sections(lines: Sequence[Line], mark: str) -> Iterator[str]:
+    for title, kinds in SECTIONS:
+        held = [harmless(line.text, mark) for line in lines if line.kind in kinds]
+        if held:
+            yield f"{title.lower()}: " + (", ".join(held) if title == "Files" else "; ".join(held))
+
+
+def of_state(patch: Mapping[str, Any], conflicts: Sequence[StateChange]) -> str:
+    """What a merge did to the state: which fields it took over, and which both sides had changed, where ours stay."""
+    rows = [f"state taken over: {', '.join(sorted(patch))}"] if patch else []
+    rows += [
+        f"state conflict: {change.name} is {_value(change.left)} here and {_value(change.right)} there; kept as it is here"
+        for change in conflicts[:MOST]
+    ]
+    rows += [f"and {len(conflicts) - MOST} more state conflicts"] if len(conflicts) > MOST else []
+    return "\n".join(notices.one_line(row) for row in rows)
+
+
+def _value(value: Any) -> str:
+    text = "not set" if value is None else json.dumps(value, ensure_ascii=False, sort_keys=True)
+    return text if len(text) <= 80 else text[:79] + "…"
