@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
+from itertools import islice
 
 from ctxtree.compaction import Tools
 from ctxtree.gather import Ask, Source, said, unit_item
 from ctxtree.passes.recall import FLOOR, Recall
-from ctxtree.plan import HISTORY, Plan
+from ctxtree.plan import HISTORY, Item, Plan
 from ctxtree.preparing import called, room_of, run
+
+AHEAD = 32
+"""Units that are read at once when one of them is looked at."""
 
 
 def standing(plan: Plan, source: Source, ask: Ask, tools: Tools) -> Plan:
@@ -23,13 +28,13 @@ def standing(plan: Plan, source: Source, ask: Ask, tools: Tools) -> Plan:
     if plan.policy.layout != "stable" or epoch is None:
         return plan
     tip = trail.places[epoch.node]
-    after = bisect_right(trail.asked, tip, key=lambda at: trail.places[trail.units[at].nodes[0].id])
+    after = bisect_right(trail.asked, tip, key=lambda at: trail.places[trail.units[at].ids[0]])
     users = trail.asked[max(0, after - 1) :]  # from the message on whose turn the compaction fell
     held = {item.nodes[0] for item in plan.items if item.kind == "message" and item.shown}
     spoken = [
-        (trail.units[at].turn, said(trail.units[at].nodes[0].message), at)
+        (trail.units[at].turn, said(trail.words_of(at)[0].message), at)
         for at in users
-        if trail.units[at].nodes[0].id in held
+        if trail.units[at].ids[0] in held
     ]
     if ask.input is not None:
         spoken.append((len(trail.asked), plan.query, len(trail.units)))
@@ -74,7 +79,32 @@ def _recall(
         for index in requests
         if (answer := trail.answer(index)) is not None and answer not in shown
     }
-    wanted = {*close, *questions, *answers.values()} if beyond else set()
-    left = {index: held.get(index) or unit_item(source, ask, index) for index in sorted(wanted)}
-    left = {index: item for index, item in left.items() if item.forms and item.kind in HISTORY}
+    if not beyond:
+        close, questions, answers = {}, [], {}
+    order = [*questions, *sorted(close, key=lambda index: (-close[index], -index))]
+    left = Left(held, order, answers, partial(unit_item, source, ask), trail.read)
     return Recall(close, left, questions, answers, room, turn)
+
+
+class Left:
+    """Left-out units as items, read a few at a time in the order in which they will be looked at."""
+
+    def __init__(
+        self, held: Mapping[int, Item], order: Sequence[int], answers: Mapping[int, int],
+        item: Callable[[int], Item], read: Callable[[Iterable[int]], None],
+    ) -> None:  # fmt: skip
+        self._held, self._answers, self._item, self._read = held, answers, item, read
+        self._wanted = {*order, *answers.values()}
+        self._next = iter(order)
+        self._ready: set[int] = set()
+
+    def get(self, index: int, /) -> Item | None:
+        if index not in self._wanted:
+            return None
+        if index not in self._ready and index not in self._held:
+            some = list(islice(self._next, AHEAD))
+            some = [index, *some, *(self._answers[one] for one in some if one in self._answers)]
+            self._read(some)
+            self._ready.update(some)
+        item = self._held.get(index) or self._item(index)
+        return item if item.forms and item.kind in HISTORY else None

@@ -1,18 +1,21 @@
 """Which units of a path a query is about: BM25 over integers, statistics of the path's own.
 
 Okapi BM25 (Robertson and Zaragoza, "The Probabilistic Relevance Framework", 2009), with the
-idf of Lucene, which is never negative. Units are added in the order of the path, so that
-`upto=n` asks for what the first `n` units alone would have answered: nothing that came later,
-and no other branch, changes a score.
+idf of Lucene, which is never negative. As there, what was read is kept in segments that never change.
+Units are added in the order of the path, and `Groups` says which of the first units are read as one:
+nothing that came later, and no other branch, changes a score.
 """
 
 from __future__ import annotations
 
 import math
+from array import array
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from datetime import UTC, datetime
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+from zlib import crc32
 
 K1 = 1.2
 """How soon a repeated term stops counting; the usual value."""
@@ -25,95 +28,145 @@ GROUP = 0.3
 PAUSE = 3600.0
 """Seconds of silence after which a new sitting begins."""
 
-_BITS = 16
-_MOST = (1 << _BITS) - 1
+SIZE = 256
+"""Units of a segment: as many as one byte can name."""
+
+_MOST = 255
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """What `SIZE` units hold, closed for good: small, quick to read, the same wherever it was made.
+
+    `codes`: CRC-32 of the terms, rising; two terms of one code count as one, which of a million terms
+    befalls a few. `ends`: where the postings of each end, counted in pairs. `postings`: pairs of bytes, a
+    unit's place in the segment and how often it holds the term, 255 at most. `lengths`: terms of each unit.
+    """
+
+    codes: array[int]
+    ends: array[int]
+    postings: bytes
+    lengths: array[int]
+
+    @classmethod
+    def of(cls, units: Iterable[Sequence[str]]) -> Segment:
+        """Raises ValueError unless there are `SIZE` units."""
+        (segment,) = Index(units).segments
+        return segment
+
+    def held(self, code: int) -> bytes:
+        """The postings of a term."""
+        at = bisect_left(self.codes, code)
+        if at == len(self.codes) or self.codes[at] != code:
+            return b""
+        return self.postings[2 * self.ends[at - 1] if at else 0 : 2 * self.ends[at]]
+
+
+class Groups:
+    """Units that are read as one: the number of each unit's group (0, 1, 2, …; -1 for none), and their lengths."""
+
+    def __init__(self) -> None:
+        self.numbers: list[int] = []
+        self.lengths: list[int] = []
+        self.total = 0
+
+    def add(self, number: int, length: int) -> None:
+        """The next unit, of `length` terms, belongs to group `number`."""
+        self.numbers.append(number)
+        if number >= 0:
+            self.lengths += [0] * (number + 1 - len(self.lengths))
+            self.lengths[number] += length
+            self.total += length
 
 
 class Index:
-    """Units 0, 1, 2, … and the terms they hold; grows at the end only.
+    """Units 0, 1, 2, … and the terms they hold; grows at the end only, and closes a segment every `SIZE` units.
 
-    A posting is one number: the unit, and in its low 16 bits how often it holds the term.
     A query costs the postings of its terms, not the number of units.
     """
 
     def __init__(self, units: Iterable[Sequence[str]] = ()) -> None:
-        self._postings: dict[str, list[int]] = {}
-        self._ends: list[int] = []
+        self.segments: list[Segment] = []
+        self.lengths: list[int] = []
+        self._open: dict[int, bytearray] = {}
         for terms in units:
             self.add(terms)
 
     def __len__(self) -> int:
-        return len(self._ends)
+        return len(self.lengths)
 
-    def add(self, terms: Sequence[str]) -> int:
-        """The number of the new unit."""
-        unit = len(self._ends)
-        self._ends.append(len(terms) + (self._ends[-1] if self._ends else 0))
-        postings, high = self._postings, unit << _BITS
+    def add(self, terms: Sequence[str]) -> None:
+        place = len(self.lengths) % SIZE
+        self.lengths.append(len(terms))
+        postings = self._open
         for term, count in Counter(terms).items():
-            entry = high | min(count, _MOST)
-            if (held := postings.get(term)) is None:
-                postings[term] = [entry]
+            entry = bytes((place, min(count, _MOST)))
+            code = _code(term)
+            if (held := postings.get(code)) is None:
+                postings[code] = bytearray(entry)
             else:
-                held.append(entry)
-        return unit
+                held += entry
+        if place == SIZE - 1:
+            self._close()
 
-    def scores(
-        self, query: Iterable[str], upto: int | None = None, among: Collection[int] | None = None
-    ) -> dict[int, float]:
+    def take(self, segment: Segment) -> None:
+        """Go on with a segment that was closed before. Raises ValueError inside of one."""
+        if len(self) % SIZE:
+            raise ValueError("a segment begins where another ends")
+        self.segments.append(segment)
+        self.lengths += segment.lengths
+
+    def scores(self, query: Iterable[str], groups: Groups | None = None) -> dict[int, float]:
         """The BM25 score of each unit that holds a term of the query; the others are 0 and left out.
 
-        `upto`: only the first so many units exist. `among`: only these are wanted (the statistics
-        stay those of all); a set or a range.
+        With `groups` the score of each group, its units read as one; only the units that it numbers exist.
         """
-        size = len(self) if upto is None else min(upto, len(self))
+        lengths = self.lengths if groups is None else groups.lengths
+        total = sum(lengths) if groups is None else groups.total
+        mean = max(total / max(len(lengths), 1), 1.0)
+        least, step = K1 * (1 - B), K1 * B / mean
         found: dict[int, float] = {}
-        if not size:
-            return found
-        mean = max(self._ends[size - 1] / size, 1.0)
-        for _, units, counts in self._hits(query, size):
-            idf = _idf(size, len(units))
-            for unit, count in zip(units, counts, strict=True):
-                if among is None or unit in among:
-                    gain = _saturated(count, self._length(unit) / mean)
-                    found[unit] = found.get(unit, 0.0) + idf * gain
+        for held in self._hits(query, groups):
+            gain = _idf(len(lengths), len(held)) * (K1 + 1)
+            for unit, count in held.items():
+                score = gain * count / (count + least + step * lengths[unit])
+                found[unit] = found.get(unit, 0.0) + score
         return found
 
-    def group_scores(self, query: Iterable[str], groups: Sequence[int]) -> dict[int, float]:
-        """The BM25 score of each group, its units read as one; `groups[i]` is the group of unit `i`.
-
-        Only the first `len(groups)` units exist.
-        """
-        size = min(len(groups), len(self))
-        lengths: dict[int, int] = {}
-        for unit in range(size):
-            lengths[groups[unit]] = lengths.get(groups[unit], 0) + self._length(unit)
-        found: dict[int, float] = {}
-        mean = max(sum(lengths.values()) / max(len(lengths), 1), 1.0)
-        for _, units, counts in self._hits(query, size):
-            held: dict[int, int] = {}
-            for unit, count in zip(units, counts, strict=True):
-                held[groups[unit]] = held.get(groups[unit], 0) + count
-            idf = _idf(len(lengths), len(held))
-            for group, count in held.items():
-                found[group] = found.get(group, 0.0) + idf * _saturated(count, lengths[group] / mean)
-        return found
-
-    def ideal(self, query: Iterable[str], upto: int | None = None) -> float:
+    def ideal(self, query: Iterable[str], groups: Groups | None = None) -> float:
         """What a unit of middling length scores that holds every term of the query once."""
-        size = len(self) if upto is None else min(upto, len(self))
-        terms = dict.fromkeys(query)
-        held = {term: len(units) for term, units, _ in self._hits(terms, size)}
-        return sum(_idf(size, held.get(term, 0)) for term in terms) if size else 0.0
+        size = len(self if groups is None else groups.lengths)
+        return sum(_idf(size, len(held)) for held in self._hits(query, groups)) if size else 0.0
 
-    def _hits(self, query: Iterable[str], size: int) -> Iterator[tuple[str, list[int], list[int]]]:
-        for term in dict.fromkeys(query):
-            held = self._postings.get(term, [])
-            if end := bisect_left(held, size << _BITS):
-                yield term, [one >> _BITS for one in held[:end]], [one & _MOST for one in held[:end]]
+    def _hits(self, query: Iterable[str], groups: Groups | None) -> Iterator[dict[int, int]]:
+        """For each term the units, or groups, that hold it, and how often."""
+        numbers = range(len(self)) if groups is None else groups.numbers
+        for code in dict.fromkeys(map(_code, query)):
+            held: dict[int, int] = {}
+            for first, pairs in self._postings(code, len(numbers)):
+                for place, count in zip(pairs[::2], pairs[1::2], strict=True):
+                    if first + place >= len(numbers):
+                        break
+                    number = numbers[first + place]
+                    held[number] = held.get(number, 0) + count
+            held.pop(-1, None)
+            yield held
 
-    def _length(self, unit: int) -> int:
-        return self._ends[unit] - (self._ends[unit - 1] if unit else 0)
+    def _postings(self, code: int, size: int) -> Iterator[tuple[int, bytes]]:
+        """Each segment's postings of a term, with the number of its first unit."""
+        for number, segment in enumerate(self.segments[: -(-size // SIZE)]):
+            if pairs := segment.held(code):
+                yield number * SIZE, pairs
+        if code in self._open:
+            yield len(self.segments) * SIZE, bytes(self._open[code])
+
+    def _close(self) -> None:
+        codes = sorted(self._open)
+        held = [bytes(self._open[code]) for code in codes]
+        ends = array("I", accumulate(len(one) // 2 for one in held))
+        lengths = array("I", self.lengths[-SIZE:])
+        self.segments.append(Segment(array("I", codes), ends, b"".join(held), lengths))
+        self._open = {}
 
 
 def smooth(
@@ -156,22 +209,21 @@ def relevance(scores: Mapping[int, float], ideal: float) -> dict[int, float]:
 class Sittings:
     """The number of the sitting of each unit: a new one begins after `pause` seconds of silence.
 
-    A unit without a time, or with one out of order, belongs to the sitting before it.
+    Times are seconds. A unit without one, or with one out of order, belongs to the sitting before it.
     """
 
-    def __init__(self, times: Iterable[datetime | None] = (), pause: float = PAUSE) -> None:
+    def __init__(self, times: Iterable[float | None] = (), pause: float = PAUSE) -> None:
         self.numbers: list[int] = []
         self._pause = pause
         self._last: float | None = None
         for time in times:
             self.add(time)
 
-    def add(self, time: datetime | None) -> None:
+    def add(self, time: float | None) -> None:
         current = self.numbers[-1] if self.numbers else 0
         if time is not None:
-            stamp = (time if time.tzinfo else time.replace(tzinfo=UTC)).timestamp()
-            current += self._last is not None and stamp - self._last > self._pause
-            self._last = stamp
+            current += self._last is not None and time - self._last > self._pause
+            self._last = time
         self.numbers.append(current)
 
 
@@ -179,5 +231,5 @@ def _idf(size: int, holding: int) -> float:
     return math.log(1 + (size - holding + 0.5) / (holding + 0.5))
 
 
-def _saturated(count: int, length: float) -> float:
-    return count * (K1 + 1) / (count + K1 * (1 - B + B * length))
+def _code(term: str) -> int:
+    return crc32(term.encode("utf-8", "surrogatepass"))

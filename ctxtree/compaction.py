@@ -9,7 +9,7 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from ctxtree import summarizers
-from ctxtree.gather import DERIVATION, Ask, Source, asked_at
+from ctxtree.gather import DERIVATION, Ask, Source, asked_at, count_key, size_of
 from ctxtree.model import canonical, digest
 from ctxtree.passes.score import Score
 from ctxtree.passes.select import Select
@@ -94,7 +94,7 @@ def compact(
     )  # fmt: skip
     epoch = Epoch(
         path[-1], epoch_key(ask), levels, covered, summary, plan.available, _kept(points, levels, source),
-        room_of(plan),
+        room_of(plan), source.trail.tokens(count_key(ask), lambda node: size_of(node, source, ask)),
     )  # fmt: skip
     return Compaction(epoch, report, signals, chosen.value, chosen.bound)
 
@@ -102,9 +102,7 @@ def compact(
 def _kept(points: Mapping[str, str], levels: Mapping[str, Level], source: Source) -> dict[str, str]:
     """Those pointers whose results still have an item."""
     trail = source.trail
-    return {
-        node: newer for node, newer in points.items() if trail.units[trail.home[node]].nodes[0].id in levels
-    }
+    return {node: newer for node, newer in points.items() if trail.units[trail.home[node]].ids[0] in levels}
 
 
 def _chosen(plan: Plan, points: Mapping[str, str], source: Source, ask: Ask, tools: Tools) -> Plan:

@@ -124,20 +124,19 @@ def source_for(
     if ask.policy.recall:
         desk.reader.follow(trail)
     if is_function(ask):  # two functions have one name: nothing that is kept under it may be used
-        trail = Trail(trail.nodes, trail.marks)
+        trail = trail.again(trail.marks)
+    epoch = _epoch(history, trail, epoch_key(ask), desk)
+    if epoch is not None and epoch.spent and not is_function(ask):
+        trail.known(count_key(ask), int(trail.places[epoch.node]) + 1, epoch.spent)
     return Source(
         trail=trail,
         facts=tuple(facts),
-        notes=history.notes(trail),
+        notes=history.notes(trail, epoch.covered.beside if epoch else ()),
         branch=branch,
-        epoch=_epoch(history, trail, epoch_key(ask), desk),
-        counts={} if is_function(ask) else _counts(history, trail, count_key(ask)),
+        epoch=epoch,
+        counts={} if is_function(ask) else history.counts(count_key(ask)),
         fired=desk.fired,
     )
-
-
-def _counts(history: History, trail: Trail, key: str) -> Mapping[str, int]:
-    return history.counts(key, trail.nodes[trail.counted(key) :])
 
 
 def is_function(ask: Ask) -> bool:
@@ -199,6 +198,7 @@ def keep(history: History, source: Source, ask: Ask, made: Compiled, now: Sent, 
     database, tree = history.database, history.tree
     if made.counts and not is_function(ask):
         history.keep_counts(count_key(ask), made.counts)
+    history.keep_segments(source.trail, partial(desk.reader.segment, source.trail))
     for held in desk.vectors.values():
         database.put_vectors(tree, held.embedder.name, held.stored())
     if made.epoch is not None:
@@ -243,7 +243,7 @@ def recollect(history: History, branch: str, desk: Desk) -> None:
 def sent(made: Compiled, source: Source, ask: Ask) -> Sent:
     """What is kept of a request for the next one to be held against."""
     report = memory.report_out(made.context.report, source.trail.places)
-    head = source.trail.ids[-1] if source.trail.nodes else None
+    head = source.trail.ids[-1] if source.trail.ids else None
     return Sent(Print.of(made.context.payload), head, report, ask.budget.model_dump(mode="json"))
 
 

@@ -114,6 +114,7 @@ def _history(source: Source, ask: Ask) -> list[Item]:
     trail, epoch = source.trail, source.epoch
     shown, late = _shown(trail, epoch)
     items = [_summary(epoch, trail, late)] if epoch is not None and len(epoch.covered) else []
+    trail.read(shown)
     last = len(trail.units) - 1
     tip = trail.places[epoch.node] if epoch else -1
     for index in shown:
@@ -136,14 +137,14 @@ def _shown(trail: Trail, epoch: Epoch | None) -> tuple[list[int], tuple[str, ...
     after = trail.ids[tip + 1 :]
 
     def is_covered(index: int) -> bool:
-        return covered.holds(trail.places[trail.units[index].nodes[0].id])
+        return covered.holds(trail.places[trail.units[index].ids[0]])
 
     found = {trail.home[node] for node in (*epoch.levels, *after)} | set(trail.apart)
     gone = set(filter(is_covered, found))
     late = tuple(node for node in after if trail.home[node] in gone)
     shown = found - gone - states
-    held = sum(len(trail.units[index].nodes) for index in shown) + len(trail.patches) + len(late)
-    if held + covered.size != len(trail.nodes):  # a mark was taken back since: look at all of them
+    held = sum(len(trail.units[index].ids) for index in shown) + len(trail.patches) + len(late)
+    if held + covered.size != len(trail.ids):  # a mark was taken back since: look at all of them
         shown = set(filterfalse(is_covered, range(len(trail.units)))) - states
     return sorted(shown), late
 
@@ -161,15 +162,15 @@ def _summary(epoch: Epoch, trail: Trail, late: Sequence[str]) -> Item:
 
 def unit_item(source: Source, ask: Ask, index: int) -> Item:
     """A unit of the path in full, measured; made once for each way of counting."""
-    return source.trail.item(index, count_key(ask), lambda unit: _unit(unit, source, ask))
+    return source.trail.item(index, count_key(ask), lambda unit, nodes: _unit(unit, nodes, source, ask))
 
 
-def _unit(unit: Unit, source: Source, ask: Ask) -> Item:
+def _unit(unit: Unit, nodes: Sequence[Node], source: Source, ask: Ask) -> Item:
     ids = unit.ids
     if unit.kind == "hidden":
         return Item("message", ids, (), chosen=-1, level="dropped", turn=unit.turn, reason=unit.reason)
-    messages = tuple(node.message for node in unit.nodes)
-    tokens = sum(size_of(node, source, ask) for node in unit.nodes)
+    messages = tuple(node.message for node in nodes)
+    tokens = sum(size_of(node, source, ask) for node in nodes)
     forms = (Form("full", messages, tokens),)
     if unit.kind == "system":
         reason = unit.reason or "the system prompt is never trimmed"
@@ -184,7 +185,7 @@ def _unit(unit: Unit, source: Source, ask: Ask) -> Item:
     parts = {"importance": max(given)} if given else {}
     kind: ItemKind = "exchange" if unit.kind == "exchange" else "message"
     reason = "pinned" if pinned else "as it was said"
-    when = unit.nodes[0].created_at
+    when = nodes[0].created_at
     return Item(
         kind, ids, forms, turn=unit.turn, parts=parts, pinned=pinned, reason=reason,
         full_tokens=tokens, when=when,

@@ -45,7 +45,7 @@ class Tree:
         self._branch = branch
         row = self._database.branch(history.tree, branch)
         self._head: str | None = row.head if row else None
-        self._desk = compiling.Desk(Reader())
+        self._desk = compiling.Desk(Reader(history.words))
 
     # -- where we are ------------------------------------------------------------------
 
@@ -55,8 +55,7 @@ class Tree:
 
     @property
     def head(self) -> Node | None:
-        path = self.path()
-        return path[-1] if path else None
+        return self._history.node(self._head) if self._head else None
 
     def path(self, at: str | Node | None = None) -> tuple[Node, ...]:
         """Root to the head, or to `at`."""
@@ -410,7 +409,7 @@ class Tree:
     def _count(self, path: Sequence[Node]) -> dict[str, int]:
         from ctxtree.tokens import counter_for, message_tokens
 
-        held = self._history.counts("o200k_base/openai/1", tuple(path))
+        held = self._history.counts("o200k_base/openai/1")
         counter = counter_for("o200k_base")
         fresh = {node.id: message_tokens(node.message, counter) for node in path if node.id not in held}
         if fresh:

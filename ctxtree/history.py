@@ -2,109 +2,204 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from functools import partial
 from typing import Any
 
+from ctxtree import outline
+from ctxtree.bm25 import SIZE, Segment
 from ctxtree.deadends import Attempt, Note, notes
 from ctxtree.errors import AmbiguousRef, NotFound
 from ctxtree.model import Node
 from ctxtree.passes.condensers import first_line
 from ctxtree.store import Database
-from ctxtree.store.records import EpochRow
-from ctxtree.trail import Trail
-from ctxtree.tree import DeadEnd
+from ctxtree.store.records import EpochRow, SegmentRow
+from ctxtree.trail import SHAPING, Trail
+from ctxtree.tree import DeadEnd, Step
 from ctxtree.worked import Worked
 
-UNREAD = frozenset({"source", "usage"})
+UNREAD = ("source", "usage")
 """Marks that no compile looks at; they are read one by one when asked for."""
+
+NEAR = 8
+"""Steps up from a head in which a remembered path is looked for."""
+
+MANY = 256
+"""Nodes over which a path is rather read as a whole than by their ids."""
+
+
+class Counts(Mapping[str, int]):
+    """Token counts under one key: looked up in the store for all nodes that were read since the last look."""
+
+    def __init__(self, nodes: Mapping[str, Node], look: Callable[[Sequence[str]], Mapping[str, int]]) -> None:
+        self._nodes, self._look = nodes, look
+        self._found: dict[str, int] = {}
+        self._seen: set[str] = set()
+
+    def __getitem__(self, node: str) -> int:
+        if node not in self._found and node not in self._seen:
+            fresh = [one for one in (node, *self._nodes) if one not in self._seen]
+            self._seen.update(fresh)
+            self._found.update(self._look(fresh))
+        return self._found[node]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._found)
+
+    def __len__(self) -> int:
+        return len(self._found)
+
+    def new(self, nodes: Iterable[str]) -> None:
+        """Nodes that nobody can have counted."""
+        self._seen.update(nodes)
+
+    def learn(self, counts: Mapping[str, int]) -> None:
+        self._found.update(counts)
 
 
 class History:
     """Reads a tree, and remembers what cannot change: nodes, and marks up to the newest one read.
 
-    Another writer's nodes are found when they are asked for; another writer's marks at the next read.
+    Of a long path only what is looked at is read, beside the outlines of its segments. Another writer's nodes
+    are found when they are asked for; another writer's marks at the next read.
     """
 
     def __init__(self, database: Database, tree: int) -> None:
         self.database, self.tree = database, tree
-        self._path: tuple[Node, ...] = ()
-        self._places: dict[str, int] = {}
-        self._trail = Trail()
-        self._version = self._trailed = 0
+        self._nodes: dict[str, Node] = {}
         self._marks: dict[str, dict[str, Any]] = {}
         self._statuses: dict[str, dict[str, Any]] = {}
         self._seen = 0
+        self._trail = Trail(marks=self._marks, held=self._nodes, load=self._load)
+        self._reshaped = False
+        self._kept = 0
+        self._counts: dict[str, Counts] = {}
         self._effects: dict[str, tuple[str, ...] | None] = {}
-        self._beside: dict[str, Node] = {}
         self._attempts: dict[tuple[str, ...], Attempt] = {}
         self._worked = Worked()
-        self._counts: dict[str, dict[str, int]] = {}
         self.erasures = 0
         """Erased nodes that were read of: what was derived before the last one is void."""
-        self._epochs: dict[str, list[EpochRow]] = {}
+        self._epochs: dict[str, tuple[EpochRow | None, int]] = {}
 
     def path(self, head: str | None) -> tuple[Node, ...]:
-        """Root to `head`. Cost: what is new since the last call, if that path is a part of this one."""
+        """Root to `head`. Cost: what was not read yet."""
         if head is None:
             return ()
-        if head in self._places:
-            return self._path if head == self._path[-1].id else self._path[: self._places[head] + 1]
-        if not (self._path and self._extends(head)):
-            self._path, self._places = (), {}
-            self._remember(self.database.path(self.tree, head))
-        return self._path
+        trail = self._at(head)
+        missing = sum(one not in self._nodes for one in trail.ids)
+        if missing > MANY:
+            self._nodes.update((node.id, node) for node in self.database.path(self.tree, trail.ids[-1]))
+        return trail.nodes[: int(trail.places[head]) + 1]
+
+    def steps(self, head: str | None) -> Sequence[Step]:
+        """The path without its words."""
+        if head is None:
+            return ()
+        trail = self._at(head)
+        return trail.steps[: int(trail.places[head]) + 1]
 
     def trail(self, head: str | None) -> Trail:
-        """The path to `head` with what follows from it and its marks. Cost: what is new, as for `path`."""
-        marks, path, kept = self.marks(), self.path(head), self._trail
-        done = len(kept.nodes)
-        grown = done <= len(path) and (not done or kept.nodes[-1].id == path[done - 1].id)
-        if not grown or self._trailed != self._version:
-            fresh = Trail(path, marks)
-            if path is self._path:
-                self._trail, self._trailed = fresh, self._version
-            return fresh
-        kept.extend(path[done:])
-        return kept
+        """The path to `head` with what follows from it and its marks. Cost: what is new; for a new path its outlines."""
+        self.marks()
+        if head is None:
+            return Trail(marks=self._marks, held=self._nodes, load=self._load)
+        trail = self._at(head)
+        if self._reshaped:
+            self._trail, self._reshaped = trail.again(self._marks), False
+            trail = self._trail
+        return trail if head == trail.ids[-1] else trail.again(self._marks, int(trail.places[head]) + 1)
 
-    def _remember(self, nodes: Sequence[Node]) -> None:
-        start = len(self._path)
-        self._path = (*self._path, *nodes)
-        self._places.update((node.id, start + at) for at, node in enumerate(nodes))
+    def _at(self, head: str) -> Trail:
+        """The remembered trail, made to run to `head` or past it."""
+        if head not in self._trail.places and not self._reach(head):
+            steps, nodes = self._line(head)
+            self._trail = Trail(nodes, self._marks, steps, self._nodes, self._load)
+            self._reshaped, self._kept = False, len(steps) // SIZE
+        return self._trail
 
-    def _extends(self, head: str) -> bool:
-        """True if `head` lies a few nodes below the remembered path, which then runs to it."""
-        last, above = self._path[-1].id, []
+    def _line(self, head: str) -> tuple[list[Step], tuple[Node, ...]]:
+        """The path as steps from outlines and the nodes that follow them; damaged outlines are made anew."""
+        line = self.database.line(self.tree, head, outline.VERSION)
+        if line is not None:
+            try:
+                return [step for data in line[0] for step in outline.outline_in(data)], line[1]
+            except ValueError:
+                pass
+        return [], self.database.path(self.tree, head)
+
+    def _reach(self, head: str) -> bool:
+        """True if `head` lies a few nodes below one of the remembered path, which then runs to it."""
+        above: list[Node] = []
         current: str | None = head
-        for _ in range(8):
-            node = self.database.node(self.tree, current) if current else None
+        while current is not None and len(above) < NEAR:
+            if current in self._trail.places:
+                self._go_on(current, above[::-1])
+                return True
+            node = self.database.node(self.tree, current)
             if node is None:
                 return False
             above.append(node)
             current = node.parent
-            if current == last:
-                self._remember(above[::-1])
-                return True
         return False
 
-    def extend(self, nodes: tuple[Node, ...]) -> None:
+    def _go_on(self, after: str, nodes: Sequence[Node]) -> None:
+        if after != self._trail.ids[-1]:
+            self._trail = self._trail.again(self._marks, int(self._trail.places[after]) + 1)
+            self._kept = min(self._kept, len(self._trail.ids) // SIZE)
+        self._trail.extend(nodes)
+
+    def extend(self, nodes: Sequence[Node]) -> None:
         """Remember nodes that were just appended, if they continue the remembered path."""
-        if nodes and (self._path[-1].id if self._path else None) == nodes[0].parent:
-            self._remember(nodes)
+        if nodes and (self._trail.ids[-1] if self._trail.ids else None) == nodes[0].parent:
+            self._trail.extend(nodes)
+            for counts in self._counts.values():
+                counts.new(node.id for node in nodes)
+
+    def _load(self, ids: Sequence[str]) -> Mapping[str, Node]:
+        return self.database.nodes(self.tree, ids)
+
+    def words(self, ends: Sequence[str]) -> Mapping[str, Segment]:
+        """The words of stored segments, by their last nodes; those that are damaged are left out."""
+        found: dict[str, Segment] = {}
+        for end, data in self.database.words(self.tree, outline.VERSION, ends).items():
+            with suppress(ValueError):
+                found[end] = outline.words_in(data)
+        return found
+
+    def keep_segments(self, trail: Trail, words: Callable[[int], Segment]) -> None:
+        """Store the segments of a path that are full and not yet stored; `words` gives those of the segment of this number."""
+        full = len(trail.ids) // SIZE
+        if trail is not self._trail or full <= self._kept:
+            return
+        rows = []
+        for number in range(self._kept, full):
+            first, last = number * SIZE, (number + 1) * SIZE
+            above = trail.ids[first - 1] if first else None
+            shape = outline.outline_out(trail.steps[first:last])
+            rows.append(SegmentRow(trail.ids[last - 1], above, shape, outline.words_out(words(number))))
+        self.database.put_segments(self.tree, outline.VERSION, rows)
+        self._kept = full
 
     def marks(self) -> Mapping[str, Mapping[str, Any]]:
         """Node id -> mark name -> newest value. Cost: the marks that are new."""
-        for row in self.database.marks(self.tree, after=self._seen):
+        without: Sequence[str] = ()
+        newest = 0
+        if not self._seen:  # the first look passes over what no compile needs; later ones find little
+            without, newest = UNREAD, self.database.newest_mark(self.tree)
+        for row in self.database.marks(self.tree, after=self._seen, without=without):
             self._seen = max(self._seen, row.seq)
             if row.name == "erased":
                 self._forget(row.node)
             if row.name not in UNREAD:
-                self._version += 1
+                self._reshaped = self._reshaped or row.name in SHAPING
+                self._trail.remarked()
                 self._marks.setdefault(row.node, {})[row.name] = row.value
             if row.name == "status":
                 self._statuses[row.node] = row.value or {}
             if row.name == "effects":
                 self._effects[row.node] = None if row.value is None else tuple(map(str, row.value))
+        self._seen = max(self._seen, newest)
         return self._marks
 
     def _forget(self, node: str) -> None:
@@ -112,39 +207,43 @@ class History:
         self.erasures += 1
         self._marks.pop(node, None)
         self._statuses.pop(node, None)
+        self._nodes.clear()
+        self._counts.clear()
         self._effects.pop(node, None)
-        self._beside.clear()
         self._attempts.clear()
         self._worked = Worked()
         self._epochs.clear()
-        if node in self._places:
-            self._path, self._places = (), {}
+        self._trail, self._kept = Trail(marks=self._marks, held=self._nodes, load=self._load), 0
 
-    def counts(self, key: str, nodes: Sequence[Node]) -> Mapping[str, int]:
-        """Token counts under `key` of these nodes, and of all that were asked for before, as far as there are any."""
-        held = self._counts.setdefault(key, {})
-        unknown = [node.id for node in nodes if node.id not in held]
-        if unknown:
-            held.update(self.database.counts(self.tree, key, unknown))
-        return held
+    def counts(self, key: str) -> Counts:
+        """Token counts under `key`."""
+        if key not in self._counts:
+            look = partial(self.database.counts, self.tree, key)
+            self._counts[key] = Counts(self._nodes, look)
+        return self._counts[key]
 
     def epoch(self, key: str, places: Mapping[str, float]) -> EpochRow | None:
-        """The newest epoch under `key` on a path. Cost: those that are new in the store."""
-        held = self._epochs.setdefault(key, [])
-        held += self.database.epochs(self.tree, key, after=held[-1].seq if held else 0)
-        return next((row for row in reversed(held) if row.node in places), None)
+        """The newest epoch under `key` on a path. Cost: those that are new in the store, while the path goes on."""
+        held, seen = self._epochs.get(key, (None, 0))
+        new = self.database.epochs(self.tree, key, after=seen) if seen else ()
+        found = next((row for row in reversed(new) if row.node in places), held)
+        if not seen or found is None or found.node not in places:
+            found = self.database.epoch_at(self.tree, key, places)
+        seen = max([seen, *(row.seq for row in new), found.seq if found else 0])
+        self._epochs[key] = found, seen
+        return found
 
     def keep_counts(self, key: str, counts: Mapping[str, int]) -> None:
-        self._counts.setdefault(key, {}).update(counts)
+        self.counts(key).learn(counts)
         self.database.put_counts(self.tree, key, counts)
 
     def node(self, identity: str) -> Node | None:
-        if identity not in self._beside:
+        if identity not in self._nodes:
             found = self.database.node(self.tree, identity)
             if found is None:
                 return None
-            self._beside[identity] = found
-        return self._beside[identity]
+            self._nodes[identity] = found
+        return self._nodes[identity]
 
     def dead_ends(self, on_path: Container[str]) -> tuple[DeadEnd, ...]:
         """Attempts that left this path, in the order in which they were marked.
@@ -184,11 +283,16 @@ class History:
             return None
         return current or "", tuple(reversed(nodes))
 
-    def notes(self, trail: Trail) -> tuple[Note, ...]:
-        """The lines that a model is told of the attempts that left this path."""
+    def notes(self, trail: Trail, told: Collection[str] = ()) -> tuple[Note, ...]:
+        """The lines that a model is told of the attempts that left this path.
+
+        `told`: nodes of attempts that a summary tells of; the path is read from the first anchor of the others on.
+        """
         found = self.dead_ends(trail.places)
-        if found:
-            self._worked = self._worked.follow(trail.nodes)
+        beside = set(told)
+        fresh = [trail.places.get(one.anchor, -1) for one in found if one.nodes[-1].id not in beside]
+        if fresh:
+            self._worked = self._worked.follow(trail.nodes, trail.ids, int(min(fresh)) + 1)
         return notes(found, first_line, trail.places, self._worked, self._attempts)
 
     def resolve(self, ref: str, head: str | None) -> str | None:

@@ -10,7 +10,6 @@ from ctxtree.embedding import Embedder, NoVectors, nearness
 from ctxtree.fusion import fuse
 from ctxtree.recalling import REACH, Reader, text_of
 from ctxtree.trail import Trail
-from ctxtree.tree import Unit
 
 QUERIES = 1_000
 """Vectors of queries that are held; over that all go."""
@@ -59,22 +58,23 @@ class Fused:
             return words
 
     def _near(self, trail: Trail, query: str, upto: int) -> Mapping[int, float]:
-        units = {unit.nodes[-1].id: unit for unit in trail.units if unit.kind in ("user", "exchange", "note")}
-        self._embed(units, query)
+        kinds = ("user", "exchange", "note")
+        units = {unit.ids[-1]: at for at, unit in enumerate(trail.units) if unit.kind in kinds}
+        self._embed(trail, units, query)
         held, asked = self.vectors.units, self.vectors.queries[query]
         odd = {node: units[node] for node in units if node in held and len(held[node]) != len(asked)}
         if odd:  # stored by a model of this name that had other dimensions
-            self._keep(_texts(odd), query)
+            self._keep(_texts(trail, odd), query)
         places = {trail.home[node]: node for node in units if node in held and trail.home[node] < upto}
         near = nearness([held[node] for node in places.values()], self.vectors.queries[query], NEIGHBOURS)
         return dict(zip(places, near, strict=True))
 
-    def _embed(self, units: Mapping[str, Unit], query: str) -> None:
+    def _embed(self, trail: Trail, units: Mapping[str, int], query: str) -> None:
         held, blank = self.vectors.units, self.vectors.blank
         missing = [node for node in units if node not in held and node not in blank]
         if missing and self.vectors.embedder.name:
             held.update(self.load(missing))
-        new = _texts({node: units[node] for node in missing if node not in held})
+        new = _texts(trail, {node: units[node] for node in missing if node not in held})
         blank.update(node for node in missing if node not in held and node not in new)
         if new or query not in self.vectors.queries:
             self._keep(new, query)
@@ -88,9 +88,10 @@ class Fused:
         self.vectors.queries[query] = asked
 
 
-def _texts(units: Mapping[str, Unit]) -> dict[str, str]:
-    """What the units say, both ends of it; those that say nothing are left out."""
-    read = {node: text_of([one.message for one in unit.nodes]) for node, unit in units.items()}
+def _texts(trail: Trail, units: Mapping[str, int]) -> dict[str, str]:
+    """What these units of the path say, both ends of it; those that say nothing are left out."""
+    trail.read(units.values())
+    read = {node: text_of(one.message for one in trail.words_of(at)) for node, at in units.items()}
     return {node: text for node, whole in read.items() if (text := _ends(whole).strip())}
 
 

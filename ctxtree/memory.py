@@ -53,6 +53,7 @@ def epoch_out(epoch: Epoch, places: Mapping[str, float]) -> bytes:
             "summary": epoch.summary.key if epoch.summary else None,
             "available": epoch.available,
             "room": epoch.room,
+            "spent": epoch.spent,
             "points": sorted([int(places[node]), newer] for node, newer in epoch.points.items()),
         }
     )
@@ -66,7 +67,9 @@ def epoch_in(
     levels = {path[place]: level for place, level in held["levels"]}
     told = summary(held["summary"]) if held["summary"] else None
     points = {path[place]: newer for place, newer in held["points"]}
-    return Epoch(node, key, levels, covered, told, held["available"], points, held.get("room", 0))
+    return Epoch(
+        node, key, levels, covered, told, held["available"], points, held.get("room", 0), held.get("spent", 0)
+    )
 
 
 def report_out(report: Report, places: Mapping[str, float]) -> dict[str, Any]:

@@ -121,7 +121,7 @@ class _Units:
         """The exchange that a node belongs to, with all results of its calls, or the node alone."""
         for trail in self.trails:
             if node.id in trail.home:
-                return trail.units[trail.home[node.id]].nodes
+                return trail.words_of(trail.home[node.id])
         path = [*self.tree.path(node)]
         path += self._results(path)
         self.trails.append(Trail(path))

@@ -235,7 +235,8 @@ class Epoch:
     `levels` maps the first node of each unit that stays to its level; `covered` holds the nodes
     that fell out, `available` is the room that it was made for. `points` maps results to the newer
     view of the same that superseded them. `room`: what system, tools and state left of the limit then, in raw tokens
-    (0: not known); what depends on it stays as it is when the counter's factor moves.
+    (0: not known); what depends on it stays as it is when the counter's factor moves. `spent`: what the path
+    costs in full up to here (0: not known).
     """
 
     node: str
@@ -246,6 +247,7 @@ class Epoch:
     available: int = 0
     points: Mapping[str, str] = field(default_factory=dict)
     room: int = 0
+    spent: int = 0
 
 
 @dataclass(frozen=True, slots=True)

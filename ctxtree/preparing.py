@@ -24,7 +24,7 @@ def prepared(source: Source, ask: Ask, taken: int, recall_ids: bool) -> Plan:
     items = gather(source, ask)
     plan = Plan(
         items=items, budget=ask.budget, policy=ask.policy, counter=ask.counter,
-        limit=limit, query=words_now(source, ask), nodes=len(source.trail.nodes),
+        limit=limit, query=words_now(source, ask), nodes=len(source.trail.ids),
         behind=_behind(items, source),
     )  # fmt: skip
     plan = run(plan, (Measure(lambda message: cost_of(message, ask)),))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from ctxtree.errors import ConflictError
 from ctxtree.model import Message, Node
 from ctxtree.store.records import Draft
-from ctxtree.tree import find_call, results_end
+from ctxtree.tree import Step, find_call, results_end, step_of
 
 if TYPE_CHECKING:
     from ctxtree.handle import Tree
@@ -25,11 +25,11 @@ def append_result(tree: Tree, draft: Draft) -> Node:
     below the head.
     """
     wanted = draft.message.results[0].call_id
-    path = tree.path()
-    at = find_call(path, wanted)
+    steps = tree._history.steps(tree._head)
+    at = find_call(steps, wanted)
     if at is not None:
-        return _chain(tree, path, at, draft)
-    elsewhere = _call_elsewhere(tree, wanted, {node.id for node in path})
+        return _chain(tree, steps, at, draft)
+    elsewhere = _call_elsewhere(tree, wanted, {step.id for step in steps})
     if elsewhere is None:
         return tree._add([draft])[-1]
     branch, other, place = elsewhere
@@ -40,7 +40,7 @@ def append_result(tree: Tree, draft: Draft) -> Node:
     return done.nodes[-1]
 
 
-def _chain(tree: Tree, path: Sequence[Node], at: int, draft: Draft) -> Node:
+def _chain(tree: Tree, path: Sequence[Step], at: int, draft: Draft) -> Node:
     end = results_end(path, at)
     if end < len(path):
         return tree._add([draft])[-1]
@@ -73,12 +73,12 @@ def _follow(tree: Tree) -> bool:
     return True
 
 
-def _call_elsewhere(tree: Tree, call_id: str, seen: set[str]) -> tuple[str, tuple[Node, ...], int] | None:
+def _call_elsewhere(tree: Tree, call_id: str, seen: set[str]) -> tuple[str, list[Step], int] | None:
     """The newest branch off the active path on which a call of this id stands. Cost: the whole tree."""
     for row in reversed(tree._database.branches(tree._history.tree)):
         if row.head is None or row.head in seen:
             continue
-        path = tree._database.path(tree._history.tree, row.head)
+        path = [step_of(node) for node in tree._database.path(tree._history.tree, row.head)]
         at = find_call(path, call_id)
         if at is not None and path[at].id not in seen:
             return row.name, path, at

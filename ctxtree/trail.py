@@ -6,14 +6,49 @@ A handle keeps one. So a compile costs what is new and what is still shown, and 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Hashable, Sequence
-from typing import Any, Literal
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from typing import Any, overload
 
-from ctxtree.model import Node
+from ctxtree.model import Node, Role
 from ctxtree.plan import Form, Item
-from ctxtree.tree import Marks, Unit, UnitKind, is_blank, merge_patch
+from ctxtree.tree import Marks, Step, Unit, UnitKind, merge_patch, step_of
 
 Size = Callable[[Node], int]
+Load = Callable[[Sequence[str]], Mapping[str, Node]]
+"""Nodes by id."""
+
+SHAPING = frozenset({"erased", "hidden", "slot", "stop"})
+"""Marks that decide which units a path has; all others only say something about them."""
+
+KINDS: dict[Role, UnitKind] = {
+    "system": "system", "developer": "system", "user": "user", "assistant": "exchange", "tool": "exchange",
+    "state": "state", "note": "note",
+}  # fmt: skip
+
+
+class Nodes(Sequence[Node]):
+    """The nodes of a path, each read when it is looked at first, a slice at once."""
+
+    def __init__(self, ids: Sequence[str], held: dict[str, Node], load: Load) -> None:
+        self._ids, self._held, self._load = ids, held, load
+
+    def __len__(self) -> int:
+        return len(self._ids)
+
+    @overload
+    def __getitem__(self, at: int) -> Node: ...
+    @overload
+    def __getitem__(self, at: slice) -> tuple[Node, ...]: ...
+    def __getitem__(self, at: int | slice) -> Node | tuple[Node, ...]:
+        return self.of(self._ids[at]) if isinstance(at, slice) else self.of((self._ids[at],))[0]
+
+    def of(self, ids: Iterable[str]) -> tuple[Node, ...]:
+        """These nodes; all that were not yet read are read at once."""
+        wanted, held = tuple(ids), self._held
+        missing = [one for one in wanted if one not in held]
+        if missing:
+            held.update(self._load(missing))
+        return tuple([held[one] for one in wanted])
 
 
 class Trail:
@@ -21,12 +56,22 @@ class Trail:
 
     A unit is what is kept or left out as one. A result joins the newest exchange that still waits for its
     call id, wherever on the path it was recorded; one that no call waits for stands alone. Cost: one step
-    a node, once.
+    a node, once; the words of a node are read when they are needed.
     """
 
-    def __init__(self, nodes: Sequence[Node] = (), marks: Marks | None = None) -> None:
-        self.marks: Marks = marks or {}
-        self.nodes: list[Node] = []
+    def __init__(
+        self,
+        nodes: Sequence[Node] = (),
+        marks: Marks | None = None,
+        steps: Sequence[Step] = (),
+        held: dict[str, Node] | None = None,
+        load: Load | None = None,
+    ) -> None:
+        """`steps`: the path before `nodes`, whose nodes stand in `held` or are read with `load`."""
+        self.marks: Marks = {} if marks is None else marks
+        self.steps: list[Step] = []
+        self.ids: list[str] = []
+        """The ids of the path, in order."""
         self.places: dict[str, float] = {}
         """Where each node stands on the path."""
         self.units: list[Unit] = []
@@ -39,45 +84,61 @@ class Trail:
         self.state: Any = {}
         """The state object: the patches on the path in order (RFC 7396)."""
         self.patches: list[str] = []
-        self.revision = 0
-        """Grows when a unit changed that others stand behind: indexes over units are void then."""
         self.forms: dict[Hashable, tuple[Form, ...]] = {}
         """Shorter forms that were made before, for `Condense`."""
         self.terms: dict[tuple[str, ...], tuple[str, ...]] = {}
         """What was read before, for `Score`."""
+        self._held: dict[str, Node] = {} if held is None else held
+        self._load = load or (lambda _ids: {})
+        self.nodes = Nodes(self.ids, self._held, self._load)
         self._waiting: dict[str, list[int]] = {}
         self._spoken = False
-        slots = [node.id for node in nodes if self.marks.get(node.id, {}).get("slot")]
+        whole = (*steps, *self._steps(nodes))
+        slots = [step.id for step in whole if self.marks.get(step.id, {}).get("slot")] if self.marks else []
         self._slot = slots[-1] if slots else None
-        self._ids: tuple[str, ...] = ()
         self._items: dict[str, list[Item | None]] = {}
         self._sums: dict[str, tuple[int, int]] = {}
-        self.extend(nodes)
-
-    @property
-    def ids(self) -> tuple[str, ...]:
-        """The ids of the path, in order."""
-        if len(self._ids) != len(self.nodes):
-            self._ids = tuple(node.id for node in self.nodes)
-        return self._ids
+        for step in whole:
+            self._add(step)
 
     def extend(self, nodes: Sequence[Node]) -> None:
-        """Add nodes at the end; marks that came with them need a new trail."""
-        for node in nodes:
-            self._add(node)
+        """Add nodes at the end; marks that came with them need a trail made `again`."""
+        for step in self._steps(nodes):
+            self._add(step)
 
-    def item(self, index: int, key: str, make: Callable[[Unit], Item]) -> Item:
+    def again(self, marks: Marks, upto: int | None = None) -> Trail:
+        """A new trail of the same path, or of its first nodes, as these marks have it."""
+        return Trail(marks=marks, steps=self.steps[:upto], held=self._held, load=self._load)
+
+    def remarked(self) -> None:
+        """Marks that are not `SHAPING` have changed."""
+        self._items.clear()
+
+    def read(self, units: Iterable[int]) -> None:
+        """Have the nodes of these units read at once."""
+        self.nodes.of(node for index in units for node in self.units[index].ids)
+
+    def words_of(self, index: int) -> tuple[Node, ...]:
+        """The nodes of a unit."""
+        return self.nodes.of(self.units[index].ids)
+
+    def item(self, index: int, key: str, make: Callable[[Unit, tuple[Node, ...]], Item]) -> Item:
         """The unit as an item; made once for each `key`."""
         held = self._items.setdefault(key, [])
         held += [None] * (len(self.units) - len(held))
         found = held[index]
         if found is None:
-            found = held[index] = make(self.units[index])
+            found = held[index] = make(self.units[index], self.words_of(index))
         return found
 
     def counted(self, key: str) -> int:
         """How many nodes `tokens` has asked for."""
         return self._sums.get(key, (0, 0))[0]
+
+    def known(self, key: str, count: int, tokens: int) -> None:
+        """What the first `count` nodes cost, so that `tokens` need not ask for them."""
+        if count > self.counted(key):
+            self._sums[key] = count, tokens
 
     def tokens(self, key: str, size: Size) -> int:
         """What all nodes cost in full; each is asked for once a `key`."""
@@ -96,61 +157,60 @@ class Trail:
                 return after
         return None
 
-    def _add(self, node: Node) -> None:
-        place = len(self.nodes)
-        self.nodes.append(node)
-        self.places[node.id] = place
-        kind, reason = self._kind(node)
+    def _steps(self, nodes: Sequence[Node]) -> list[Step]:
+        self._held.update((node.id, node) for node in nodes)
+        return [step_of(node) for node in nodes]
+
+    def _add(self, step: Step) -> None:
+        self.places[step.id] = len(self.ids)
+        self.steps.append(step)
+        self.ids.append(step.id)
+        kind, reason = self._kind(step)
         self._spoken = self._spoken or kind in ("user", "exchange")
-        home = self._awaited(node) if kind == "exchange" and node.role == "tool" else None
+        home = self._awaited(step) if step.answers and kind == "exchange" and step.role == "tool" else None
         if home is not None:
-            self._join(home, node)
+            self._join(home, step.id)
             return
         index = len(self.units)
         turn = self.units[-1].turn if self.units else -1
         if kind == "user":
             turn += 1
             self.asked.append(index)
-        self.units.append(Unit(kind, (node,), turn, reason))
-        self.home[node.id] = index
+        self.units.append(Unit(kind, (step.id,), turn, reason))
+        self.home[step.id] = index
         if kind in ("system", "hidden"):
             self.apart.append(index)
         if kind == "state":
-            self.state = merge_patch(self.state, json.loads(node.text))
-            self.patches.append(node.id)
-        for call in node.message.calls if kind == "exchange" else ():
-            self._waiting.setdefault(call.id, []).append(index)
+            self.state = merge_patch(self.state, json.loads(step.patch))
+            self.patches.append(step.id)
+        if kind == "exchange":
+            for call in step.calls:
+                self._waiting.setdefault(call, []).append(index)
 
-    def _join(self, index: int, node: Node) -> None:
+    def _join(self, index: int, node: str) -> None:
         unit = self.units[index]
-        self.units[index] = Unit(unit.kind, (*unit.nodes, node), unit.turn, unit.reason)
-        self.home[node.id] = index
-        self.revision += index < len(self.units) - 1
+        self.units[index] = unit._replace(ids=(*unit.ids, node))
+        self.home[node] = index
         for held in self._items.values():
             if index < len(held):
                 held[index] = None
 
-    def _awaited(self, node: Node) -> int | None:
+    def _awaited(self, step: Step) -> int | None:
         waiting = self._waiting
-        homes = [
-            waiting[result.call_id].pop() for result in node.message.results if waiting.get(result.call_id)
-        ]
-        return max(homes, default=None)
+        return max((waiting[call].pop() for call in step.answers if waiting.get(call)), default=None)
 
-    def _kind(self, node: Node) -> tuple[UnitKind, str]:
-        marks = self.marks.get(node.id, {})
+    def _kind(self, step: Step) -> tuple[UnitKind, str]:
+        marks = self.marks.get(step.id, {})
         if marks.get("erased"):
             return "hidden", "erased"
         if marks.get("hidden"):
             return "hidden", "marked hidden"
-        role: Literal["system", "developer", "user", "assistant", "tool", "note", "state"] = node.role
-        if role in ("system", "developer"):
-            if marks.get("slot") and node.id != self._slot:
+        kind = KINDS[step.role]
+        if kind == "system":
+            if marks.get("slot") and step.id != self._slot:
                 return "hidden", "a newer system prompt took its place"
-            head = not self._spoken or node.id == self._slot
+            head = not self._spoken or step.id == self._slot
             return "system", "" if head else "said during the conversation"
-        if role == "user" or role == "state" or role == "note":
-            return role, ""
-        if role == "assistant" and is_blank(node) and marks.get("stop") in ("error", "aborted"):
+        if step.blank and marks.get("stop") in ("error", "aborted"):
             return "hidden", f"ended in {marks['stop']} without a word"
-        return "exchange", ""
+        return kind, ""

@@ -9,29 +9,41 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from datetime import UTC
+from typing import Any, Literal, NamedTuple
 
-from ctxtree.model import Mark, Node, Opaque, Text, ToolCall, ToolResult
+from ctxtree.model import Mark, Node, Opaque, Role, Text, ToolCall, ToolResult
 
 Marks = Mapping[str, Mapping[str, Any]]
 UnitKind = Literal["system", "user", "exchange", "note", "state", "hidden"]
 
 
-@dataclass(frozen=True, slots=True)
-class Unit:
+class Step(NamedTuple):
+    """What the shape of a path takes from a node: all but its words.
+
+    `calls` and `answers` are call ids of its calls and its results, `blank` as `is_blank`, `patch` the text of a
+    state, `when` seconds since 1970.
+    """
+
+    id: str
+    role: Role
+    calls: tuple[str, ...] = ()
+    answers: tuple[str, ...] = ()
+    blank: bool = False
+    patch: str = ""
+    when: float | None = None
+
+
+class Unit(NamedTuple):
     """What is kept or left out as one: a user message, or an assistant message with all its results.
 
-    `turn` counts user messages from 0; -1 is before the first.
+    `ids` are its nodes; `turn` counts user messages from 0; -1 is before the first.
     """
 
     kind: UnitKind
-    nodes: tuple[Node, ...]
+    ids: tuple[str, ...]
     turn: int
     reason: str = ""
-
-    @property
-    def ids(self) -> tuple[str, ...]:
-        return tuple(node.id for node in self.nodes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +67,15 @@ def effective(marks: Sequence[Mark]) -> dict[str, dict[str, Any]]:
     for mark in marks:
         held.setdefault(mark.node, {})[mark.name] = mark.value
     return held
+
+
+def step_of(node: Node) -> Step:
+    message, role, at = node.message, node.role, node.created_at
+    return Step(
+        node.id, role, tuple(call.id for call in message.calls), tuple(one.call_id for one in message.results),
+        role == "assistant" and is_blank(node), node.text if role == "state" else "",
+        None if at is None else (at if at.tzinfo else at.replace(tzinfo=UTC)).timestamp(),
+    )  # fmt: skip
 
 
 def is_blank(node: Node) -> bool:
@@ -109,14 +130,14 @@ def is_failure(result: ToolResult) -> bool:
     return result.error or _FAILED.match(result.text[:200]) is not None
 
 
-def find_call(path: Sequence[Node], call_id: str) -> int | None:
+def find_call(path: Sequence[Step], call_id: str) -> int | None:
     """The position of the newest message with an unanswered call of this id, or of any such call."""
     answered = 0
     found: int | None = None
     for index in range(len(path) - 1, -1, -1):
-        message = path[index].message
-        answered += sum(result.call_id == call_id for result in message.results)
-        asked = sum(call.id == call_id for call in message.calls)
+        step = path[index]
+        answered += step.answers.count(call_id)
+        asked = step.calls.count(call_id)
         if asked > answered:
             return index
         if asked and found is None:
@@ -125,7 +146,7 @@ def find_call(path: Sequence[Node], call_id: str) -> int | None:
     return found
 
 
-def results_end(path: Sequence[Node], call_at: int) -> int:
+def results_end(path: Sequence[Step], call_at: int) -> int:
     """The position after the run of results that follows the message at `call_at`."""
     end = call_at + 1
     while end < len(path) and path[end].role == "tool":

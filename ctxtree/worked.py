@@ -26,19 +26,26 @@ def proofs(call: ToolCall | None, outage: Outage | None) -> tuple[Hashable, ...]
 
 
 class Worked:
-    """The successes on a path; grows at its end. Cost: one step a node, once."""
+    """The successes on a path from place `start` on; grows at its end. Cost: one step a node, once."""
 
-    def __init__(self) -> None:
+    def __init__(self, start: int = 0) -> None:
+        self._start = start
         self._calls: dict[str, ToolCall] = {}
-        self._nodes: list[str] = []
+        self._ids: list[str] = []
         self._last: dict[Hashable, tuple[int, datetime | None]] = {}
 
-    def follow(self, nodes: Sequence[Node]) -> Worked:
-        """The same, or a new one if `nodes` do not go on from what was read, up to the end of `nodes`."""
-        done = len(self._nodes)
-        if done > len(nodes) or (done and nodes[done - 1].id != self._nodes[-1]):
-            return Worked().follow(nodes)
-        for node in nodes[done:]:
+    def follow(self, path: Sequence[Node], ids: Sequence[str], start: int) -> Worked:
+        """The same, or a new one if it cannot go on, read up to the end of the path.
+
+        `ids` are those of the path; nothing before `start` is read, where calls are of no interest.
+        """
+        done = self._start + len(self._ids)
+        goes_on = (
+            self._start <= start and done <= len(ids) and (not self._ids or ids[done - 1] == self._ids[-1])
+        )
+        if not goes_on:
+            return Worked(start).follow(path, ids, start)
+        for node in path[done:]:
             self._read(node)
         return self
 
@@ -49,8 +56,8 @@ class Worked:
         return max(later, default=None)
 
     def _read(self, node: Node) -> None:
-        place = len(self._nodes)
-        self._nodes.append(node.id)
+        place = self._start + len(self._ids)
+        self._ids.append(node.id)
         self._calls.update((call.id, call) for call in node.message.calls)
         for result in node.message.results:
             call = self._calls.get(result.call_id)

@@ -1,12 +1,10 @@
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ctxtree.bm25 import Index, Sittings, relevance, smooth
+from ctxtree.bm25 import SIZE, Groups, Index, Segment, Sittings, relevance, smooth
 
 UNITS = st.lists(st.lists(st.sampled_from("abcdef"), max_size=6), max_size=12)
 QUERY = st.lists(st.sampled_from("abcdefg"), max_size=4)
@@ -31,10 +29,11 @@ def test_an_empty_index_and_an_empty_query_score_nothing() -> None:
     assert Index().ideal(["a"]) == 0.0
 
 
-def test_among_leaves_units_out_and_changes_no_score() -> None:
-    index = Index([["a"], ["a", "b"], ["b"]])
-    every = index.scores(["a", "b"])
-    assert index.scores(["a", "b"], among={1}) == {1: every[1]}
+def grouped(numbers: list[int], index: Index) -> Groups:
+    groups = Groups()
+    for number, length in zip(numbers, index.lengths, strict=False):
+        groups.add(number, length)
+    return groups
 
 
 @given(UNITS, UNITS, QUERY)
@@ -42,10 +41,43 @@ def test_a_prefix_scores_as_if_nothing_had_followed(
     first: list[list[str]], more: list[list[str]], query: list[str]
 ) -> None:
     grown, alone = Index([*first, *more]), Index(first)
-    assert grown.scores(query, upto=len(first)) == alone.scores(query)
-    assert grown.ideal(query, upto=len(first)) == alone.ideal(query)
-    groups = [unit // 3 for unit in range(len(first))]
-    assert grown.group_scores(query, groups) == alone.group_scores(query, groups)
+    each = grouped(list(range(len(first))), grown)
+    assert grown.scores(query, each) == alone.scores(query)
+    assert grown.ideal(query, each) == alone.ideal(query)
+    threes = grouped([unit // 3 for unit in range(len(first))], grown)
+    assert grown.scores(query, threes) == alone.scores(query, threes)
+
+
+def test_a_unit_of_no_group_is_as_if_it_were_not_there() -> None:
+    with_it, without = Index([["a"], ["a", "b", "c"], ["b"]]), Index([["a"], ["b"]])
+    groups = grouped([0, -1, 1], with_it)
+    assert with_it.scores(["a", "b"], groups) == without.scores(["a", "b"])
+    assert with_it.ideal(["a", "b"], groups) == without.ideal(["a", "b"])
+
+
+def test_closed_segments_answer_as_one_open_index_would() -> None:
+    units = [
+        [f"w{unit % 7}", f"w{unit % 11}", f"only{unit}"] * (1 + unit % 3) for unit in range(2 * SIZE + 9)
+    ]
+    whole = Index(units)
+    assert len(whole.segments) == 2
+    taken = Index()
+    for number in range(2):
+        taken.take(Segment.of(units[number * SIZE : (number + 1) * SIZE]))
+    for unit in units[2 * SIZE :]:
+        taken.add(unit)
+    for query in (["w3", "w5"], ["only300"], [f"only{2 * SIZE + 3}"], ["nothing"]):
+        assert taken.scores(query) == whole.scores(query)
+        assert taken.ideal(query) == whole.ideal(query)
+    hits = [unit for unit in range(len(units)) if unit % 7 == 3 or unit % 11 == 3]
+    assert sorted(whole.scores(["w3"])) == hits
+
+
+def test_a_segment_begins_where_another_ends() -> None:
+    with pytest.raises(ValueError, match="begins where"):
+        Index([["a"]]).take(Segment.of([["a"]] * SIZE))
+    with pytest.raises(ValueError):
+        Segment.of([["a"]])
 
 
 @given(UNITS, QUERY)
@@ -59,7 +91,7 @@ def test_only_units_that_hold_a_term_score_and_they_score_above_zero(
 
 def test_groups_of_one_unit_score_as_the_units_do() -> None:
     index = Index([["a", "b"], ["b"], ["a", "a", "c"]])
-    assert index.group_scores(["a", "b"], [0, 1, 2]) == pytest.approx(index.scores(["a", "b"]))
+    assert index.scores(["a", "b"], grouped([0, 1, 2], index)) == pytest.approx(index.scores(["a", "b"]))
 
 
 def test_a_neighbour_and_the_whole_group_get_a_share() -> None:
@@ -78,16 +110,4 @@ def test_relevance_is_a_share_of_the_best_but_one_common_word_is_not_all_of_it()
 
 
 def test_a_sitting_ends_with_an_hour_of_silence() -> None:
-    start = datetime(2024, 1, 1, tzinfo=UTC)
-    times = [
-        start,
-        start + timedelta(minutes=50),
-        None,
-        start + timedelta(hours=3),
-        start + timedelta(hours=2),
-    ]
-    assert Sittings(times).numbers == [0, 0, 0, 1, 1]
-
-
-def test_times_with_and_without_a_zone_may_mix() -> None:
-    assert Sittings([datetime(2024, 1, 1), datetime(2024, 1, 1, 5, tzinfo=UTC), None]).numbers == [0, 1, 1]
+    assert Sittings([0.0, 3_000.0, None, 10_800.0, 7_200.0]).numbers == [0, 0, 0, 1, 1]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
+from typing import Protocol
 
 from ctxtree import notices
 from ctxtree.model import Message, Text
@@ -27,12 +28,22 @@ DAY_TOKENS = 10
 LARGEST = 0.5
 """Share of the free room that one recalled exchange may take."""
 
+MISSES = 32
+"""Units in a row that do not fit after which no further one is tried."""
+
+
+class Left(Protocol):
+    """Units that may come back, by their index on the path; None for one that may not."""
+
+    def get(self, index: int, /) -> Item | None: ...
+
 
 @dataclass(frozen=True, slots=True)
 class Recall:
     """Fill `room` with the left-out exchanges that fit the query best, each as it was said.
 
-    `left` are the units that may come back, by their index on the path, `relevance` says how well they fit.
+    `left` are the units that may come back, by their index on the path, `relevance` says how well they fit;
+    they are looked at in its order, and no more of them than it takes to fill the room.
     A user message comes with its answer (`answers`), in a few words if the answer does not fit the query
     itself, so that no request stands without its outcome. First of all come the `questions` of answers that
     are still there: what is nearest is never passed over for something older. `turn`: that of the user
@@ -41,7 +52,7 @@ class Recall:
     """
 
     relevance: Mapping[int, float]
-    left: Mapping[int, Item]
+    left: Left
     questions: Sequence[int]
     answers: Mapping[int, int]
     room: int
@@ -52,37 +63,46 @@ class Recall:
         outcomes: dict[int, Form] = {}
         days: set[date] = set()
         room, newest = self.room, self._newest(plan)
+        called: dict[int, Item] = {}
+        misses = 0
         for i in self.questions:
-            if i not in self.left:
+            question = self.left.get(i)
+            if question is None:
                 continue
-            if self.left[i].full_tokens > room:
+            if question.full_tokens > room:
                 return plan
-            room -= self.left[i].full_tokens
-            taken[i] = self.relevance.get(i, 0.0)
-        for i in sorted(self.relevance.keys() & self.left.keys(), key=lambda i: (-self.relevance[i], -i)):
-            item, answer = self.left[i], self.answers.get(i, -1)
-            told = answer not in self.left or answer in taken or answer in outcomes
-            outcome = None if told else _outcome(self.left[answer], plan.counter)
+            room -= question.full_tokens
+            taken[i], called[i] = self.relevance.get(i, 0.0), question
+        for i in sorted(self.relevance, key=lambda i: (-self.relevance[i], -i)):
+            item, answer = self.left.get(i), self.answers.get(i, -1)
+            if item is None or i in taken:
+                continue
+            told = answer in taken or answer in outcomes
+            ending = None if told else self.left.get(answer)
+            outcome = None if ending is None else _outcome(ending, plan.counter)
             held = outcomes[i].tokens if i in outcomes else 0
             day = _day(item.when, newest) if item.kind == "message" else None
             mark = DAY_TOKENS if day and day not in days else 0
             cost = item.full_tokens - held + (outcome.tokens if outcome else 0) + mark
-            if i in taken or cost > room or cost > max(LARGEST * self.room, 200):
+            if cost > room or cost > max(LARGEST * self.room, 200):
+                misses += 1
+                if misses == MISSES:
+                    break
                 continue
-            room -= cost
+            room, misses = room - cost, 0
             days |= {day} if day else set()
-            taken[i] = self.relevance[i]
+            taken[i], called[i] = self.relevance[i], item
             outcomes.pop(i, None)
-            if outcome:
-                outcomes[answer] = outcome
-        called = [
-            _outlined(self.left[i], outcomes[i]) if i in outcomes else _called(self.left[i], taken[i])
-            for i in sorted(taken.keys() | outcomes.keys())
+            if outcome and ending:
+                outcomes[answer], called[answer] = outcome, ending
+        back = [
+            _outlined(called[i], outcomes[i]) if i in outcomes else _called(called[i], taken[i])
+            for i in sorted(called)
         ]
         if self.turn is not None:
-            called = [replace(item, turn=self.turn) for item in called]
-        called = _with_days(called, newest, plan.counter)
-        return plan.with_items([*plan.items, *called]) if called else plan
+            back = [replace(item, turn=self.turn) for item in back]
+        back = _with_days(back, newest, plan.counter)
+        return plan.with_items([*plan.items, *back]) if back else plan
 
     def _newest(self, plan: Plan) -> datetime | None:
         """When the newest words of the history were said; None where quotations are dated anyway."""

@@ -18,11 +18,12 @@ from ctxtree.store.marks import Marks
 from ctxtree.store.nodes import Reads
 from ctxtree.store.purge import Purges
 from ctxtree.store.refs import Refs
+from ctxtree.store.segments import Segments
 from ctxtree.store.turns import Turns
 from ctxtree.store.verify import Verifies
 
 
-class Database(Appends, Inserts, Reads, Marks, Refs, Facts, Derived, Turns, Verifies, Purges):
+class Database(Appends, Inserts, Reads, Marks, Refs, Facts, Derived, Segments, Turns, Verifies, Purges):
     """An open store. Safe to share between threads; every method is one transaction.
 
     Ids are 64 hex digits, trees are numbers (`TreeRow.id`), names are any strings. All methods raise

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from typing import Any
 
 from sqlalchemy import Connection, delete, func, insert, select
@@ -121,14 +121,13 @@ class Derived(Transactions):
         rows = self._read(lambda connection: connection.execute(query.order_by(epochs.c.seq)).all())
         return tuple(self._epoch(row) for row in rows)
 
-    def epoch_at(self, tree: int, key: str, nodes: Sequence[str]) -> EpochRow | None:
+    def epoch_at(self, tree: int, key: str, nodes: Container[str]) -> EpochRow | None:
         """The newest epoch under the key that was recorded at one of these nodes."""
-        wanted = set(nodes)
 
         def work(connection: Connection) -> EpochRow | None:
             where = (epochs.c.tree == tree) & (epochs.c.key == name_in(key))
             places = connection.execute(_PLACES.where(where).order_by(epochs.c.seq.desc())).all()
-            newest = next((seq for seq, raw in places if raw.hex() in wanted), None)
+            newest = next((seq for seq, raw in places if raw.hex() in nodes), None)
             if newest is None:
                 return None
             row = connection.execute(_EPOCHS.where(epochs.c.tree == tree, epochs.c.seq == newest)).one()

@@ -23,11 +23,18 @@ _ROWS = select(marks.c.seq, nodes.c.id, marks.c.name, marks.c.value, marks.c.at)
 class Marks(Transactions):
     """The part of `Database` that holds marks."""
 
-    def marks(self, tree: int, nodes: Sequence[str] | None = None, after: int = 0) -> tuple[MarkRow, ...]:
-        """Marks in the order they were made: of these nodes, or of all; only those numbered above `after`."""
+    def marks(
+        self, tree: int, nodes: Sequence[str] | None = None, after: int = 0, without: Sequence[str] = ()
+    ) -> tuple[MarkRow, ...]:
+        """Marks in the order they were made: of these nodes, or of all; only those numbered above `after`.
+
+        Those named in `without` are left out.
+        """
 
         def work(connection: Connection) -> list[Any]:
             query = _ROWS.where(marks.c.tree == tree, marks.c.seq > after)
+            if without:
+                query = query.where(marks.c.name.not_in(without))
             if nodes is None:
                 return list(connection.execute(query))
             found: list[Any] = []
@@ -37,6 +44,11 @@ class Marks(Transactions):
             return found
 
         return tuple(self._mark(row) for row in sorted(self._read(work), key=lambda row: row.seq))
+
+    def newest_mark(self, tree: int) -> int:
+        """The number of the tree's newest mark; 0 without one."""
+        query = select(marks.c.seq).where(marks.c.tree == tree).order_by(marks.c.seq.desc()).limit(1)
+        return self._read(lambda connection: connection.scalar(query)) or 0
 
     def add_marks(self, tree: int, marks: Sequence[Mark]) -> None:
         """Adds marks, all or none. Raises NotFound for an unknown node."""

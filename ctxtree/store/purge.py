@@ -11,10 +11,23 @@ from ctxtree.store import marks as said
 from ctxtree.store.codec import Codec, erased, is_erased, name_out
 from ctxtree.store.dialects import STORE
 from ctxtree.store.engine import Transactions, chunks
-from ctxtree.store.schema import blobs, counts, epochs, facts, marks, nodes, summaries, turns, vectors
+from ctxtree.store.schema import (
+    blobs,
+    counts,
+    epochs,
+    facts,
+    marks,
+    nodes,
+    segments,
+    summaries,
+    turns,
+    vectors,
+)
 from ctxtree.store.turns import delete_turns
 
-_ERASED = [table.name for table in (nodes, blobs, marks, counts, vectors, summaries, epochs, turns, facts)]
+_ERASED = [
+    table.name for table in (nodes, blobs, marks, counts, vectors, segments, summaries, epochs, turns, facts)
+]
 
 
 class Purges(Transactions):
@@ -23,8 +36,8 @@ class Purges(Transactions):
     def purge(self, tree: int, identity: str, reason: str) -> None:
         """Wipes what a node says, for good; the node stays as a tombstone marked `erased`.
 
-        With it go its marks and counts, large strings that no other node uses, the tree's vectors, summaries,
-        epochs and turns, any of which may quote it, and facts whose words stand in it. An equal message elsewhere stays:
+        With it go its marks and counts, large strings that no other node uses, the tree's vectors, index,
+        summaries, epochs and turns, any of which may quote it, and facts whose words stand in it. An equal message elsewhere stays:
         it is another node. The file is rewritten, which costs its whole size in time and, for that long,
         in space. Raises NotFound for an unknown node, and StoreError if a reader in another process
         still holds the old pages; the erasure itself has happened then, and purging again finishes it.
@@ -40,6 +53,7 @@ class Purges(Transactions):
             connection.execute(delete(marks).where(marks.c.node == seq, marks.c.name != "erased"))
             connection.execute(delete(counts).where(counts.c.node == seq))
             connection.execute(delete(vectors).where(vectors.c.tree == tree))
+            connection.execute(delete(segments).where(segments.c.tree == tree))
             connection.execute(delete(summaries).where(summaries.c.tree == tree))
             connection.execute(delete(epochs).where(epochs.c.tree == tree))
             delete_turns(connection, tree)

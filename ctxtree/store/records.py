@@ -110,6 +110,16 @@ class EpochRow:
 
 
 @dataclass(frozen=True, slots=True)
+class SegmentRow:
+    """So many nodes of a path that end in `node` and follow on `above`: their outline and their words, as bytes."""
+
+    node: str
+    above: str | None
+    outline: bytes
+    words: bytes
+
+
+@dataclass(frozen=True, slots=True)
 class TurnRow:
     """One compile. `data` is its report; it is empty in listings."""
 

@@ -30,7 +30,7 @@ from sqlalchemy import (
     literal_column,
 )
 
-VERSION = 2
+VERSION = 3
 SHORT_ID = 4  # bytes of an id that its index holds
 
 metadata = MetaData()
@@ -173,6 +173,17 @@ vectors = Table(
     Column("encoding", Integer, primary_key=True, autoincrement=False),
     Column("node", big, primary_key=True, autoincrement=False),
     Column("data", LargeBinary, nullable=False),
+)
+
+segments = Table(
+    "segments",
+    metadata,
+    Column("tree", Integer, nullable=False),
+    Column("node", big, primary_key=True, autoincrement=False),
+    Column("above", big),
+    Column("version", Integer, nullable=False),
+    Column("outline", LargeBinary, nullable=False),
+    Column("words", LargeBinary, nullable=False),
 )
 
 facts = Table(

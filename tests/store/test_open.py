@@ -17,12 +17,13 @@ from ctxtree.store.migrate import MIGRATIONS, Target
 from ctxtree.store.records import Draft
 from ctxtree.store.schema import VERSION
 
-ADDED = """
+NEXT = VERSION + 1
+ADDED = f"""
 import sqlalchemy as sa
 from alembic import op
 
-revision = "0003"
-down_revision = "0002"
+revision = "{NEXT:04d}"
+down_revision = "{VERSION:04d}"
 
 
 def upgrade():
@@ -101,7 +102,7 @@ def migrations(folder: Path, step: str) -> Path:
     (folder / "env.py").write_text((MIGRATIONS / "env.py").read_text())
     for held in (MIGRATIONS / "versions").glob("00*.py"):
         (folder / "versions" / held.name).write_text(held.read_text())
-    (folder / "versions" / "0003_next.py").write_text(step)
+    (folder / "versions" / f"{NEXT:04d}_next.py").write_text(step)
     return folder
 
 
@@ -109,12 +110,12 @@ def test_an_older_store_is_migrated_and_keeps_what_it_holds(tmp_path: Path) -> N
     with connect(tmp_path / "a.db") as database:
         tree = database.create_tree("talk").id
         made = database.append(tree, None, [Draft(Message.of("user", "hi"))], "main").nodes
-    later = Target(3, migrations(tmp_path / "steps", ADDED))
+    later = Target(NEXT, migrations(tmp_path / "steps", ADDED))
     for _ in range(2):
         with connect(tmp_path / "a.db", target=later) as database:
             assert database.path(tree, made[0].id) == made
     assert "colour" in tables(tmp_path / "a.db")["trees"]
-    with pytest.raises(StoreError, match="version 3"):
+    with pytest.raises(StoreError, match=f"version {NEXT}"):
         connect(tmp_path / "a.db")
 
 
@@ -123,7 +124,7 @@ def test_a_migration_that_fails_changes_nothing(tmp_path: Path) -> None:
     before = tables(tmp_path / "a.db")
     broken = ADDED + '    op.execute("DELETE FROM nowhere")\n'
     with pytest.raises(StoreError):
-        connect(tmp_path / "a.db", target=Target(3, migrations(tmp_path / "steps", broken)))
+        connect(tmp_path / "a.db", target=Target(NEXT, migrations(tmp_path / "steps", broken)))
     assert tables(tmp_path / "a.db") == before
     connect(tmp_path / "a.db").close()
 
