@@ -51,6 +51,7 @@ class Attempt:
     end: DeadEnd
     key: Hashable
     said: str
+    tried: str
     call: ToolCall | None
     outcome: str
     outage: Outage | None
@@ -70,11 +71,13 @@ def notes(
     the newest attempt of each note, oldest first. `memo` keeps what was read between calls.
     """
     groups: dict[tuple[Hashable, str], list[Attempt]] = {}
+    kinds: dict[Hashable, list[Attempt]] = {}
     for dead_end in dead_ends:
         attempt = _remembered(dead_end, telling, memo)
         kind = attempt.key if dead_end.failed else None
         group = groups.pop((kind, dead_end.anchor), [])
         groups[kind, dead_end.anchor] = [*group, attempt]
+        kinds.setdefault(kind, []).append(attempt)
     told: set[tuple[str, str]] = set()
     made = []
     for (kind, anchor), attempts in groups.items():
@@ -82,12 +85,8 @@ def notes(
         if kind is None:
             made += [_left(anchor, attempts, done)] if done else []
             continue
-        above = [
-            one
-            for (other, place), many in groups.items()
-            if other == kind and places.get(place, -1.0) < places.get(anchor, -1.0)
-            for one in many
-        ]
+        here = places.get(anchor, -1.0)
+        above = [one for one in kinds[kind] if places.get(one.end.anchor, -1.0) < here]
         made.append(_note(anchor, attempts, above, done, places, worked))
     return tuple(made)
 
@@ -145,11 +144,12 @@ def read(dead_end: DeadEnd, telling: Telling) -> Attempt:
         else tuple(("", what) for what in dead_end.effects)
     )
     if not held:
-        words = ("words", said, _last_calls(dead_end.nodes))
-        return Attempt(dead_end, words, said, None, "", None, frozenset(), None, done)
+        tried = _last_calls(dead_end.nodes)
+        return Attempt(dead_end, ("words", said, tried), said, tried, None, "", None, frozenset(), None, done)
     kind, last = list(held.items())[-1]
+    tried = brief_call(last.call) if last.call else last.tool
     return Attempt(
-        dead_end, kind, said, last.call, last.outcome, last.outage, frozenset(last.results), last.when, done
+        dead_end, kind, said, tried, last.call, last.outcome, last.outage, frozenset(last.results), last.when, done
     )  # fmt: skip
 
 
@@ -225,18 +225,12 @@ def _newest_reasons(attempts: Sequence[Attempt]) -> str:
 
 def _tried(attempts: Sequence[Attempt], limit: int) -> str:
     """The calls that failed and the words beside them, each once, the newest in full."""
-    calls = list(dict.fromkeys(filter(None, map(_call, attempts))))
+    calls = list(dict.fromkeys(one.tried for one in attempts if one.tried))
     said = list(dict.fromkeys(one.said for one in attempts if one.said))[-3:]
     line = cut(notices.one_line(", ".join(calls[-2:])), limit)
     line += f" and {len(calls) - 2} more like it" if len(calls) > 2 else ""
     words = " / ".join(f'"{cut(words, max(20, limit // 2 // len(said)))}"' for words in said)
     return f"{line} ({words})" if line and words else line or words
-
-
-def _call(attempt: Attempt) -> str:
-    if attempt.call is not None:
-        return brief_call(attempt.call)
-    return _last_calls(attempt.end.nodes)
 
 
 def _last_calls(nodes: Sequence[Node]) -> str:

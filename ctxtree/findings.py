@@ -9,6 +9,7 @@ from typing import Any
 from ctxtree import notices, summarizers
 from ctxtree.model import Node
 from ctxtree.plan import Counter, Line
+from ctxtree.results import Fact
 from ctxtree.states import StateChange
 from ctxtree.summarizers.fit import fit
 from ctxtree.summarizers.frame import SECTIONS, harmless, marker
@@ -77,6 +78,17 @@ def of_state(patch: Mapping[str, Any], conflicts: Sequence[StateChange]) -> str:
         for change in conflicts[:MOST]
     ]
     rows += [f"and {len(conflicts) - MOST} more state conflicts"] if len(conflicts) > MOST else []
+    return "\n".join(notices.one_line(row) for row in rows)
+
+
+def of_facts(brought: Sequence[Fact], against: Sequence[tuple[Fact, Fact]]) -> str:
+    """Which facts of its own a branch brings, and which are said otherwise here, where ours hold."""
+    rows = [f"fact: {fact.text}" for fact in brought[:MOST]]
+    rows += [f"and {len(brought) - MOST} more facts"] if len(brought) > MOST else []
+    rows += [
+        f"fact conflict: here {_value(ours.text)}, there {_value(theirs.text)}; kept as it is here"
+        for ours, theirs in against[:MOST]
+    ]
     return "\n".join(notices.one_line(row) for row in rows)
 
 

@@ -14,6 +14,7 @@ from ctxtree.model import Media, Message, Node, Reasoning, Text
 from ctxtree.plan import Counter, Epoch, Form, Item, Passage
 from ctxtree.policy import Budget, Policy
 from ctxtree.report import ItemKind, Zone
+from ctxtree.results import Fact
 from ctxtree.tokens import message_tokens
 from ctxtree.trail import Trail
 from ctxtree.tree import Unit
@@ -27,7 +28,8 @@ class Source:
     """What the store knows: the path and all that belongs to it."""
 
     trail: Trail
-    facts: tuple[str, ...] = ()
+    facts: tuple[Fact, ...] = ()
+    """Long-term facts, those to be told first at the head."""
     notes: tuple[Note, ...] = ()
     branch: str = ""
     epoch: Epoch | None = None
@@ -87,19 +89,20 @@ def _facts(source: Source, ask: Ask) -> list[Item]:
     if not source.facts:
         return []
     room = max(40, ask.budget.limit // 8)
-    kept: list[str] = []
-    for text in source.facts:
-        room -= ask.counter(text) + 3
-        if room < 0:
-            break
-        kept.append(text)
+    kept: list[Fact] = []
+    for fact in source.facts:
+        cost = ask.counter(fact.text) + 3
+        if cost <= room:
+            room -= cost
+            kept.append(fact)
     if not kept:
         reason = f"none of {len(source.facts)} facts fits an eighth of the budget"
         return [Item("facts", (), (), chosen=-1, level="dropped", reason=reason)]
+    kept.sort(key=lambda fact: (fact.created_at.timestamp() if fact.created_at else 0.0, fact.key))
     message = Message.of(
-        "user", notices.facts(kept[::-1])
-    )  # a new fact stands last: what is above stays equal
-    reason = f"{len(kept)} of {len(source.facts)} facts, those used last"
+        "user", notices.facts([fact.text for fact in kept])
+    )  # a new one last: what is above stays
+    reason = f"{len(kept)} of {len(source.facts)} facts, those that fit the words now and those used last"
     return [Item("facts", (), (_form((message,)),), fixed=True, reason=reason)]
 
 

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 from ctxtree import billing, branching, compiling, exporting, facts, memory, merging, moves, planning, syncing
 from ctxtree.compiler import Context, acompile_path, compile_path
 from ctxtree.errors import CtxtreeError, NotFound
-from ctxtree.history import History
+from ctxtree.facts import Scope
+from ctxtree.history import History, OnPath
 from ctxtree.model import Mark, Message, Node, ToolCall, ToolResult, clean
 from ctxtree.naming import check_name, next_name
 from ctxtree.planner import Prices, WatermarkPlan
@@ -285,16 +286,35 @@ class Tree:
 
     @property
     def facts(self) -> tuple[Fact, ...]:
-        """Facts of this tree and of the store, last used first."""
-        both = (*facts.facts(self._database, self._history.tree), *self.store.facts)
-        return tuple(sorted(both, key=lambda fact: fact.used_at or _NEVER, reverse=True))
+        """Facts of this branch, of this tree and of the store, last used first."""
+        return self._facts_at(self._head)
 
-    def remember(self, text: str, key: str | None = None) -> Fact:
-        """Keep a fact for good. The same words, or the same key, are one fact."""
-        return facts.remember(self._database, self._history.tree, text, key)
+    def _facts_at(self, head: str | None) -> tuple[Fact, ...]:
+        own = facts.facts(self._database, self._history.tree, OnPath(self._history, head))
+        return tuple(sorted((*own, *self.store.facts), key=lambda fact: fact.used_at or _NEVER, reverse=True))
+
+    def remember(self, text: str, key: str | None = None, scope: Scope = "tree") -> Fact:
+        """Keep a fact for good: in all of the tree, from the head on (`branch`), or in all trees (`store`).
+
+        What says nearly the same, or gives the same thing another value, is one fact with it, as is the same key: the
+        later wording holds, the earlier stays in its history. Raises `StoreError` without words.
+        """
+        return facts.remember_at(
+            self._database, self._history.tree, text, key, scope, self._head,
+            OnPath(self._history, self._head), self._desk.readings,
+        )  # fmt: skip
 
     def forget(self, key: str) -> None:
-        self._database.forget_fact(self._history.tree, key)
+        """Let go of a fact: of this branch, from the head on, if it holds there, else of the tree. Its history stays."""
+        facts.forget(self._database, self._history.tree, key, self._head, OnPath(self._history, self._head))
+
+    def fact_history(self, key: str) -> tuple[Fact, ...]:
+        """Every wording that a fact had here, oldest first; an empty text where it was let go of."""
+        return facts.history(self._database, self._history.tree, key, OnPath(self._history, self._head))
+
+    def evict_facts(self, keep: int) -> tuple[Fact, ...]:
+        """Let go of all facts of the tree but the `keep` used last; those let go of. Facts of branches stay."""
+        return facts.evict(self._database, self._history.tree, keep)
 
     def record_usage(
         self, node: str | Node, usage: Mapping[str, Any], context: Context | None = None
@@ -355,7 +375,7 @@ class Tree:
             head = self._head if at is None else self._id(at)
             branch = self._branch if head == self._head else ""
             compiling.recollect(self._history, branch, self._desk)
-            known = [fact.text for fact in self.facts]
+            known = facts.nearest(self._facts_at(head), self._desk.readings)
             return held, compiling.source_for(self._history, head, branch, known, held, self._desk)
 
         return self._database.together(read, writing=False)

@@ -58,6 +58,19 @@ class Counts(Mapping[str, int]):
         self._found.update(counts)
 
 
+class OnPath(Container[str]):
+    """Whether a node lies on a path; the path is looked at when that is asked first."""
+
+    def __init__(self, history: History, head: str | None) -> None:
+        self._history, self._head = history, head
+        self._places: Container[str] | None = None
+
+    def __contains__(self, node: object) -> bool:
+        if self._places is None:
+            self._places = self._history.trail(self._head).places
+        return node in self._places
+
+
 class History:
     """Reads a tree, and remembers what cannot change: nodes, and marks up to the newest one read.
 
@@ -76,6 +89,7 @@ class History:
         self._kept = 0
         self._counts: dict[str, Counts] = {}
         self._effects: dict[str, tuple[str, ...] | None] = {}
+        self._ends: dict[str, DeadEnd] = {}
         self._attempts: dict[tuple[str, ...], Attempt] = {}
         self._worked = Worked()
         self.erasures = 0
@@ -195,6 +209,8 @@ class History:
                 self._reshaped = self._reshaped or row.name in SHAPING
                 self._trail.remarked()
                 self._marks.setdefault(row.node, {})[row.name] = row.value
+            if row.name in ("status", "effects"):
+                self._ends.clear()
             if row.name == "status":
                 self._statuses[row.node] = row.value or {}
             if row.name == "effects":
@@ -210,6 +226,7 @@ class History:
         self._nodes.clear()
         self._counts.clear()
         self._effects.pop(node, None)
+        self._ends.clear()
         self._attempts.clear()
         self._worked = Worked()
         self._epochs.clear()
@@ -255,9 +272,11 @@ class History:
         found: dict[str, DeadEnd] = {}
         for identity, status in self._statuses.items():
             if status.get("status") in ("failed", "abandoned") and identity not in on_path:
-                attempt = self._attempt(identity, on_path)
+                attempt = self._ends.get(identity)
+                if attempt is None or attempt.anchor not in on_path or attempt.nodes[0].id in on_path:
+                    attempt = self._attempt(identity, on_path)
                 if attempt is not None:
-                    found[identity] = self._dead_end(*attempt)
+                    found[identity] = self._ends[identity] = attempt
         inner = {node.id for dead_end in found.values() for node in dead_end.nodes[:-1]}
         return tuple(dead_end for identity, dead_end in found.items() if identity not in inner)
 
@@ -270,7 +289,7 @@ class History:
         reason = reasons[-1] if reasons else ""
         return DeadEnd(anchor, nodes, reason, failed, said[-1] if said else None)
 
-    def _attempt(self, identity: str, on_path: Container[str]) -> tuple[str, tuple[Node, ...]] | None:
+    def _attempt(self, identity: str, on_path: Container[str]) -> DeadEnd | None:
         nodes: list[Node] = []
         current: str | None = identity
         while current is not None and current not in on_path:
@@ -281,7 +300,7 @@ class History:
             current = node.parent
         if current is None and on_path:
             return None
-        return current or "", tuple(reversed(nodes))
+        return self._dead_end(current or "", tuple(reversed(nodes)))
 
     def notes(self, trail: Trail, told: Collection[str] = ()) -> tuple[Note, ...]:
         """The lines that a model is told of the attempts that left this path.

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from ctxtree import findings
+from ctxtree import facts, findings
+from ctxtree.alike import compare
 from ctxtree.errors import NotFound
 from ctxtree.model import Message, Node, canonical
-from ctxtree.results import Diff
+from ctxtree.results import Diff, Fact
 from ctxtree.states import StateChange, changes, taken_over
 from ctxtree.store.records import Draft
 from ctxtree.tokens import counter_for
@@ -30,29 +31,72 @@ def merge(tree: Tree, branch: str, note: str | None) -> Node:
     if row is None or row.head is None:
         raise NotFound(f"no branch {branch!r} with anything on it")
     found = diff(tree, tree._head, row.head)
-    if not found.right:
+    brought, against = _facts_from(tree, found, row.head)
+    if not (found.right or brought or against):
         return _stands_for(tree, row.head)
     patch, conflicts = taken_over(_state_since(tree, row.head))
-    words = (
-        note
-        if note is not None
-        else findings.findings(found.right, tree._history.marks(), counter_for("o200k_base"))
-    )
-    origin = findings.provenance(branch, found.right, found.ancestor, len(found.left))
-    text = "\n".join(part for part in (origin, words, findings.of_state(patch, conflicts)) if part)
+    beside = (findings.of_state(patch, conflicts), findings.of_facts(brought, against))
+    text = "\n".join(part for part in (*_words(tree, branch, found, note), *beside) if part)
+    told = _told(branch, found, conflicts, [*brought, *(theirs for _, theirs in against)])
     now = datetime.now(UTC)
     state = [Draft(Message.of("state", canonical(patch)), now)] if patch else []
-    told = {
-        "branch": branch, "from": found.right[0].id, "to": found.right[-1].id, "nodes": len(found.right),
-        "fork": found.ancestor.id if found.ancestor else None, "gap": len(found.left),
-        "conflicts": [_told(change) for change in conflicts],
-    }  # fmt: skip
     merged = Draft(Message.of("note", text), now, merged=(row.head,), marks=(("merged", told),))
-    return tree._add([*state, merged])[-1]
+    node = tree._add([*state, merged])[-1]
+    for fact in brought:
+        tree.remember(fact.text, fact.key, "branch")
+    return node
 
 
-def _told(change: StateChange) -> dict[str, Any]:
-    return {"field": list(change.field), "base": change.base, "here": change.left, "there": change.right}
+def _words(tree: Tree, branch: str, found: Diff, note: str | None) -> tuple[str, str]:
+    """Where it comes from, and what was found there or what the caller says of it."""
+    origin = findings.provenance(branch, found.right, found.ancestor, len(found.left))
+    if note is not None:
+        return origin, note
+    return origin, findings.findings(found.right, tree._history.marks(), counter_for("o200k_base"))
+
+
+def _told(
+    branch: str, found: Diff, conflicts: Sequence[StateChange], facts: Sequence[Fact]
+) -> dict[str, Any]:
+    """The mark `merged`: the note as data, and the facts that need not be told again."""
+    ends = (found.right[0].id, found.right[-1].id) if found.right else (None, None)
+    return {
+        "branch": branch, "from": ends[0], "to": ends[1], "nodes": len(found.right),
+        "fork": found.ancestor.id if found.ancestor else None, "gap": len(found.left),
+        "conflicts": [
+            {"field": list(one.field), "base": one.base, "here": one.left, "there": one.right} for one in conflicts
+        ],
+        "facts": [fact.text for fact in facts],
+    }  # fmt: skip
+
+
+def _facts_from(tree: Tree, found: Diff, head: str) -> tuple[list[Fact], list[tuple[Fact, Fact]]]:
+    """The facts that a branch brings, and those that this side has said otherwise on its own (here, there)."""
+    marks = tree._history.marks()
+    before = [marks.get(node.id, {}).get("merged") or {} for node in tree.path() if node.role == "note"]
+    done = {text for mark in before for text in mark.get("facts", ())}
+    read = tree._desk.readings
+    brought, against = [], []
+    for fact in found.right_facts:
+        if fact.text in done:
+            continue
+        ours = next((one for one in found.left_facts if _about_the_same(one, fact, read)), None)
+        if ours is None or _was_said(tree, ours, head):
+            brought.append(replace(fact, key=ours.key) if ours else fact)
+        else:
+            against.append((ours, fact))
+    return brought, against
+
+
+def _was_said(tree: Tree, fact: Fact, head: str) -> bool:
+    """True if a fact once held in these words on the path to `head` too: that side has only gone on from it."""
+    rows = tree._database.fact_rows(tree._history.tree, fact.key)
+    there = _path_ids(tree, head)
+    return any(row.text == fact.text and row.node in there for row in rows)
+
+
+def _about_the_same(one: Fact, other: Fact, read: facts.Readings) -> bool:
+    return one.key == other.key or compare(read(one.text), read(other.text)) != "other"
 
 
 def _stands_for(tree: Tree, head: str) -> Node:
@@ -91,6 +135,22 @@ def diff(tree: Tree, a: str | Node | None, b: str | Node | None) -> Diff:
         tuple(node for node in left[common:] if node.id not in known_right),
         tuple(node for node in right[common:] if node.id not in known_left),
         changes(fold_state(left[:common]), fold_state(left), fold_state(right)),
+        *_facts_apart(tree, left, right),
+    )
+
+
+def _facts_apart(
+    tree: Tree, left: Sequence[Node], right: Sequence[Node]
+) -> tuple[tuple[Fact, ...], tuple[Fact, ...]]:
+    """The facts of a branch that hold on one path and not, in the same words, on the other."""
+    mine, other = (
+        [fact for fact in facts.facts(tree._database, tree._history.tree, ids) if fact.scope == "branch"]
+        for ids in ({node.id for node in left}, {node.id for node in right})
+    )
+    held, there = {(one.key, one.text) for one in mine}, {(one.key, one.text) for one in other}
+    return (
+        tuple(one for one in mine if (one.key, one.text) not in there),
+        tuple(one for one in other if (one.key, one.text) not in held),
     )
 
 

@@ -120,7 +120,8 @@ def attempt_start(path: Sequence[Node]) -> int | None:
 
 _FAILED = re.compile(
     r"\s*(?:error\b\s*[:：(\[]|error \d{3}\b|fatal(?: error)?:|traceback \(most|exception\b\s*[:：]|\w+(?:error|exception): |panic: "
-    r"|错误[：:]|command failed\b|(?:process )?exit(?:ed with)? (?:code|status):? [1-9])",
+    r"|错误[：:]|command failed\b|(?:process )?exit(?:ed with)? (?:code|status):? [1-9]"
+    r"|\{\s*[\"']error[\"']\s*:(?!\s*(?:null|none|false|0|\"\"|''|\{\s*\}|\[\s*\])))",
     re.IGNORECASE,
 )
 

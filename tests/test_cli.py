@@ -277,6 +277,31 @@ def test_remember_and_facts(talk: None) -> None:
     assert "prod\ttree\tNever touch prod" in done("facts")
 
 
+def test_a_newer_fact_takes_the_old_ones_place_and_its_history_can_be_seen(talk: None) -> None:
+    key = done("remember", "The deadline is Friday").strip()
+    result = run("remember", "Deadline moved to Monday")
+    assert (result.stdout.strip(), result.stderr) == (key, "in place of: The deadline is Friday\n")
+    assert [row["text"] for row in data("facts", "--history", key, "--json")] == [
+        "The deadline is Friday",
+        "Deadline moved to Monday",
+    ]
+    done("forget", key)
+    assert "(let go of)" in done("facts", "--history", key)
+
+
+def test_a_fact_may_belong_to_a_branch_or_to_all_trees(talk: None) -> None:
+    done("fork", "other", "plan")
+    done("remember", "wants metric units", "--scope", "branch", "--key", "units")
+    done("remember", "speaks German", "--scope", "store")
+    assert {(row["scope"], row["text"]) for row in data("facts", "--json")} == {
+        ("branch", "wants metric units"),
+        ("store", "speaks German"),
+    }
+    done("forget", "units")
+    assert [row["scope"] for row in data("facts", "--json")] == ["store"]
+    assert run("remember", "x", "--scope", "galaxy").exit_code == 2
+
+
 # -- looking ---------------------------------------------------------------------------
 
 

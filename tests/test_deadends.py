@@ -211,10 +211,33 @@ def test_a_note_further_down_the_path_is_brief_counts_all_and_changes_nothing_ab
     assert made[: len(above) - 1] == above[:-1]
 
 
-def test_an_error_that_a_log_does_not_mark_is_told_too(tree: Tree) -> None:
-    step(tree, "pytest", "Traceback (most recent call last):\n  File a.py\nImportError: foo")
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Traceback (most recent call last):\n  File a.py\nImportError: foo", "ImportError: foo", "Error: foo is not there",
+        '{"error": "foo is not there", "response": ""}', "错误：没有 foo", "exited with code 2: foo",
+    ],
+)  # fmt: skip
+def test_an_error_that_a_log_does_not_mark_is_told_too(tree: Tree, text: str) -> None:
+    step(tree, "pytest", text)
     tree.retry()
-    assert "got ImportError: foo" in notes(tree)[0]
+    assert "foo" in notes(tree)[0]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Error handling is described below.",
+        '{"error": "", "data": 1}',
+        '{"error": null}',
+        "exit code 0",
+        "0 errors",
+    ],
+)
+def test_a_result_that_only_speaks_of_errors_is_none(tree: Tree, text: str) -> None:
+    step(tree, "read", text)
+    tree.retry()
+    assert notes(tree) == []
 
 
 def test_a_failure_that_the_attempt_made_good_is_not_its_lesson(tree: Tree) -> None:

@@ -124,6 +124,8 @@ def diff(context: typer.Context, a: str, b: str, json: bool = JSON) -> None:
                 "state": [
                     {"field": c.field, "base": c.base, "left": c.left, "right": c.right} for c in found.state
                 ],
+                "left_facts": found.left_facts,
+                "right_facts": found.right_facts,
             }
         )
         return
@@ -134,6 +136,9 @@ def diff(context: typer.Context, a: str, b: str, json: bool = JSON) -> None:
         for sign, value in (("<", change.left), (">", change.right)):
             if value is not None:
                 show.line(f"{sign} state {change.name}: {json_text.dumps(value, ensure_ascii=False)}")
+    for sign, known in (("<", found.left_facts), (">", found.right_facts)):
+        for fact in known:
+            show.line(f"{sign} fact {fact.key}: {fact.text}")
 
 
 def recall(context: typer.Context, id: str, json: bool = JSON) -> None:
@@ -142,11 +147,22 @@ def recall(context: typer.Context, id: str, json: bool = JSON) -> None:
     show.data({"id": id, "text": text}) if context.obj.json or json else show.line(text)
 
 
-def facts(context: typer.Context, json: bool = JSON) -> None:
-    """Long-term facts."""
-    found = tree_of(context.obj).facts
-    show.data(found) if context.obj.json or json else show.rows(
-        ("key", "scope", "fact"), ((f.key, f.scope, f.text) for f in found)
+def facts(
+    context: typer.Context, key: str | None = typer.Option(None, "--history", help="Every wording that a key had."),
+    json: bool = JSON,
+) -> None:  # fmt: skip
+    """Long-term facts, those used last first."""
+    tree = tree_of(context.obj)
+    found = tree.facts if key is None else tree.fact_history(key)
+    if context.obj.json or json:
+        show.data(found)
+        return
+    show.rows(
+        ("key", "scope", "fact", "used"),
+        (
+            (f.key, f.scope, f.text or "(let go of)", f.used_at and f.used_at.isoformat(" ", "minutes"))
+            for f in found
+        ),
     )
 
 

@@ -12,6 +12,7 @@ from ctxtree.cli.compiling import JSON
 from ctxtree.cli.opening import tree_of
 from ctxtree.errors import AmbiguousBacktrack, NotFound
 from ctxtree.exporting import headline
+from ctxtree.facts import SCOPES
 from ctxtree.importers import messages_from
 from ctxtree.model import Node
 
@@ -186,10 +187,15 @@ def state(
 
 
 def remember(
-    context: typer.Context, text: str, key: str | None = typer.Option(None, "--key"), json: bool = JSON
-) -> None:
-    """Keep a fact for good."""
-    fact = tree_of(context.obj).remember(text, key)
+    context: typer.Context, text: str, key: str | None = typer.Option(None, "--key"),
+    scope: str = typer.Option("tree", "--scope", help="branch, tree or store."), json: bool = JSON,
+) -> None:  # fmt: skip
+    """Keep a fact for good; what says the same, or the same thing's new value, takes the old one's place."""
+    if scope not in SCOPES:
+        raise typer.BadParameter(f"no scope {scope!r}; it is branch, tree or store")
+    fact = tree_of(context.obj).remember(text, key, scope)
+    if fact.before is not None:
+        show.say(f"in place of: {fact.before}")
     show.data(fact) if context.obj.json or json else show.line(fact.key)
 
 
@@ -199,7 +205,7 @@ def forget(context: typer.Context, key: str, json: bool = JSON) -> None:
     known = {fact.key: fact for fact in tree.facts}
     if key not in known:
         raise NotFound(f"no fact {key!r}; `ctxtree facts` lists them")
-    tree.forget(key) if known[key].scope == "tree" else tree.store.forget(key)
+    tree.store.forget(key) if known[key].scope == "store" else tree.forget(key)
     show.data({"forgotten": key}) if context.obj.json or json else show.say(f"forgotten: {key}")
 
 
