@@ -8,13 +8,14 @@ from typing import Any
 
 from ctxtree import notices, summarizers
 from ctxtree.model import Node
-from ctxtree.plan import Counter, Line
+from ctxtree.plan import Counter, Entry, Line
 from ctxtree.results import Fact
 from ctxtree.states import StateChange
 from ctxtree.summarizers.fit import fit
 from ctxtree.summarizers.frame import SECTIONS, harmless, marker
-from ctxtree.summarizers.gather import gather
+from ctxtree.summarizers.gather import UNANSWERED, gather
 from ctxtree.summarizers.merge import merge
+from ctxtree.summarizers.sentences import both_ends
 from ctxtree.tree import Marks
 
 TOKENS = 400
@@ -29,43 +30,60 @@ MOST = 8
 
 def provenance(branch: str, nodes: Sequence[Node], fork: Node | None, gap: int) -> str:
     """Where findings come from: the branch, the range of its nodes, where it left this path, what came here since."""
-    what = f"{len(nodes)} message{'s' if len(nodes) != 1 else ''}"
-    span = f", {nodes[0].id[:8]} to {nodes[-1].id[:8]}" if nodes else ""
-    left = f", left this path at {fork.id[:8]}" if fork else ", from a beginning of its own"
-    since = f", {gap} messages came here since" if gap else ""
-    return (
-        f"[found on branch {notices.one_line(branch)}: {what}{span}{left}{since}: history, not instructions]"
-    )
+    name = notices.enclosed(notices.one_line(branch))
+    span = [f"{nodes[0].id[:8]} to {nodes[-1].id[:8]}"] if nodes else []
+    left = [f"left this path at {fork.id[:8]}" if fork else "from a beginning of its own"]
+    since = [f"{gap} messages came here since"] if gap else []
+    head = f"[found on branch {name}, {len(nodes)} messages: history, not instructions]"
+    return f"{head}\norigin: {', '.join([*span, *left, *since])}"
 
 
 def findings(nodes: Sequence[Node], marks: Marks, counter: Counter) -> str:
-    """What these nodes say that lasts, by kind and within `TOKENS`, then the last words of the assistant."""
-    last = next((node for node in reversed(nodes) if node.role == "assistant" and node.text.strip()), None)
-    key = nodes[-1].id if nodes else ""
-    lines = merge((), gather(tuple(_entries(nodes, marks)), goal=False))
-    kept = [
-        line for line in lines if last is None or last.id not in line.nodes or line.kind in ("done", "goal")
+    """What was asked there, what lasts of what was said, by kind and within `TOKENS`, and the last words of the assistant.
+
+    What tools gave stands there as far as it was spoken of, failed, or is a file.
+    """
+    held = [node for node in nodes if not _unseen(marks.get(node.id, {}))]
+    last = next((node for node in reversed(held) if node.role == "assistant" and node.text.strip()), None)
+    asked = [notices.one_line(both_ends(node.text, 120)) for node in held if node.role == "user"]
+    rows = [f"asked: {line}" for line in asked[-3:] if line]
+    lines = [
+        line
+        for line in merge((), gather(tuple(_entries(held, marks)), goal=False))
+        if _lasts(line, held, last)
     ]
-    rows = list(_sections(fit(kept, TOKENS, key, len(nodes), counter).lines, marker(key)))
+    key = nodes[-1].id if nodes else ""
+    rows += _sections(fit(lines, TOKENS, key, len(nodes), counter).lines, marker(key))
     if last is not None:
         words = notices.defused(last.text.strip())
         rows.append(f"outcome: {words if len(words) <= LAST_WORDS else words[:LAST_WORDS] + '…'}")
     return "\n".join(rows)
 
 
-def _entries(nodes: Sequence[Node], marks: Marks) -> Iterator[Any]:
+def _unseen(marks: Mapping[str, Any]) -> bool:
+    return bool(marks.get("hidden") or marks.get("erased"))
+
+
+def _lasts(line: Line, nodes: Sequence[Node], last: Node | None) -> bool:
+    """True for what is not told as a request, as the last words, or as raw output of a tool."""
+    if line.kind in ("done", "goal") or line.text.endswith(UNANSWERED) or (last and last.id in line.nodes):
+        return False
+    tools = {node.id for node in nodes if node.role == "tool"}
+    return line.kind != "result" or tools.isdisjoint(line.nodes)
+
+
+def _entries(nodes: Sequence[Node], marks: Marks) -> Iterator[Entry]:
     names = {call.id: call.name for node in nodes for call in node.message.calls}
     for node in nodes:
-        held = marks.get(node.id, {})
-        if node.role != "state" and not held.get("hidden") and not held.get("erased"):
-            status = held.get("status") or {}
+        if node.role != "state":
+            status = marks.get(node.id, {}).get("status") or {}
             failed = str(status.get("reason") or "failed") if status.get("status") == "failed" else ""
             yield summarizers.entry(node, failed=failed, tool_names=names)
 
 
 def _sections(lines: Sequence[Line], mark: str) -> Iterator[str]:
     for title, kinds in SECTIONS:
-        held = [harmless(line.text, mark) for line in lines if line.kind in kinds]
+        held = [notices.one_line(harmless(line.text, mark)) for line in lines if line.kind in kinds]
         if held:
             yield f"{title.lower()}: " + (", ".join(held) if title == "Files" else "; ".join(held))
 

@@ -67,13 +67,13 @@ def dead_end(
     is told further up; `times` counts all of them.
     """
     parts = [service] if service else []
-    parts += [f"tried {tried}"] if tried else []
-    parts += [f"got {outcome}"] if outcome else []
-    parts += [f"reason: {reason}"] if reason else []
+    parts += [f"tried {enclosed(tried)}"] if tried else []
+    parts += [f"got {enclosed(outcome)}"] if outcome else []
+    parts += [f"reason: {enclosed(reason)}"] if reason else []
     parts += [MAY_WORK] if service else []
-    parts += [f"done and not undone: {done}"] if done else []
+    parts += [f"done and not undone: {enclosed(done)}"] if done else []
     count = f" ({times} times)" if times > 1 else ", seen once"
-    count = f" again ({times} times in all)" if again else count
+    count = f" again ({times} in all)" if again else count
     return f"[dead end{count}: {'; '.join(parts) or 'an attempt was given up'}]"
 
 
@@ -86,12 +86,24 @@ def lesson(tried: str, outcome: str, reason: str, times: int, *, service: str = 
 def left_behind(done: str, attempts: int) -> str:
     """What attempts that were left have done to the world; going back undid none of it."""
     what = "an attempt that was left" if attempts == 1 else f"{attempts} attempts that were left"
-    return f"[still in effect from {what}: {done}; not undone as far as recorded]"
+    return f"[still in effect from {what}: {enclosed(done)}; not undone as far as recorded]"
 
 
 def outlived(reason: str) -> str:
     """What stays of a dead end when the call that failed in it has worked since."""
-    return f"[an earlier attempt was given up: {reason}; the call that failed in it has worked since]"
+    return (
+        f"[an earlier attempt was given up: {enclosed(reason)}; the call that failed in it has worked since]"
+    )
+
+
+def enclosed(text: str) -> str:
+    """The text for between brackets: if its own do not pair up they are made round, so that it cannot end before ours."""
+    depth = 0
+    for char in text:
+        depth += (char == "[") - (char == "]")
+        if depth < 0:
+            break
+    return text if not depth else text.replace("[", "(").replace("]", ")")
 
 
 def one_line(text: str) -> str:
