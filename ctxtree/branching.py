@@ -68,11 +68,19 @@ def backtrack(
     left, origin = tree._head, tree.branch
     before = tree.marks(left).get("status") if left is not None else None
     if left is not None and left != target:
-        tree.mark(left, status="failed" if reason else "abandoned", reason=reason, effects=effects)
+        failed = bool(reason) or _ended_in_error(tree.path(), target)
+        tree.mark(left, status="failed" if failed else "abandoned", reason=reason, effects=effects)
     tree._open(None, target)
     if left is not None:
         moves.record(tree, left, origin, before)
     return Backtrack(tree.node(target or picked.node), tree._branch, picked.score, picked.why)
+
+
+def _ended_in_error(path: Sequence[Node], target: str | None) -> bool:
+    """True if the last result beyond the node gone back to is a failure."""
+    place = next((at for at, node in enumerate(path) if node.id == target), -1)
+    results = [result for node in path[place + 1 :] for result in node.message.results]
+    return bool(results) and is_failure(results[-1])
 
 
 def _picked(found: Resolution, choice: str | None) -> Candidate:

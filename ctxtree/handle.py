@@ -188,7 +188,7 @@ class Tree:
         self, words: str, reason: str | None = None, choice: str | Node | None = None,
         effects: Sequence[str] | None = None,
     ) -> Backtrack:  # fmt: skip
-        """Fork where the words point and mark what was left: failed if there is a reason, else abandoned.
+        """Fork where the words point and mark what was left: failed if there is a reason or it ended in an error, else abandoned.
 
         Raises `AmbiguousBacktrack` or `NoBacktrack` rather than guess; `choice` names the candidate meant.
         `effects`: what was done and not undone, as for `retry`.

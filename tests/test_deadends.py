@@ -275,6 +275,27 @@ def test_what_was_done_is_told_also_of_an_attempt_that_was_only_left(tree: Tree)
     assert notes(tree) == []
 
 
+def test_what_ended_in_an_error_and_was_left_in_words_is_told_with_its_error(tree: Tree) -> None:
+    tree.assistant("Plan A: a file.")
+    tree.user("What else?")
+    tree.assistant("Plan B: a table.")
+    step(tree, "pytest", "OperationalError: database is locked", True)
+    tree.backtrack("go back to plan A")
+    (note,) = notes(tree)
+    assert "got OperationalError: database is locked" in note
+    assert "Plan B: a table." in note
+
+
+def test_an_error_that_was_overcome_before_does_not_make_it_a_failure(tree: Tree) -> None:
+    tree.assistant("Plan A: a file.")
+    tree.user("What else?")
+    tree.assistant("Plan B: a table.")
+    step(tree, "pytest", "OperationalError: database is locked", True)
+    step(tree, "pytest", "9 passed")
+    tree.backtrack("go back to plan A")
+    assert notes(tree) == []
+
+
 def test_an_attempt_that_only_looked_and_was_only_left_is_not_told(tree: Tree) -> None:
     step(tree, "read_file", "x", path="b.py")
     tree.retry()
