@@ -147,6 +147,7 @@ WORK: dict[str, Callable[[argparse.Namespace], Rows]] = {
     "cache": _cache,
     "knapsack": lambda options: [knapsack.run(options.log)] if options.log else [],
     "store": lambda options: [store.run() for _ in range(options.runs)],
+    "unique": lambda options: [store.unique() for _ in range(options.runs)],
     "scale": lambda options: [scale.run(options.nodes, max(1, options.nodes // 100), options.url)],
     "deep": lambda options: [scale.deep(url=options.url)],
     "backtrack": lambda _options: backtrack.run(),

@@ -1,13 +1,13 @@
 """Going back in words: utterances on small trees, with the place that each means, several, or none.
 
-The data and its rules stand in `tests/data/backtrack/README.md`; every third line is held out from tuning.
+The data and its rules stand in `tests/data/backtrack/README.md`; the utterances of `fresh.tsv` are held out from tuning.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -17,6 +17,7 @@ from ctxtree.model import Message, Node, Text, ToolCall, ToolResult
 from ctxtree.resolve import Resolution, resolve
 
 DATA = Path(__file__).parents[1] / "tests" / "data" / "backtrack"
+SETS = {"tuning": "utterances.tsv", "added": "added.tsv", "held out": "fresh.tsv"}
 NOW = datetime(2026, 1, 10, 12, tzinfo=UTC)
 
 
@@ -27,18 +28,18 @@ class Case:
     tree: str
     words: str
     expected: tuple[int, ...]
-    held_out: bool
 
     @property
     def language(self) -> str:
         return "zh" if re.search(r"[\u4e00-\u9fff]", self.words) else "en"
 
 
-def cases() -> Iterator[Case]:
-    for number, line in enumerate((DATA / "utterances.tsv").read_text("utf-8").splitlines(), 1):
+def cases(name: str) -> Iterator[Case]:
+    """The utterances of one of the `SETS`."""
+    for line in (DATA / SETS[name]).read_text("utf-8").splitlines():
         tree, expected, words = line.split("\t")
         places = () if expected == "-" else tuple(map(int, expected.lstrip("?").split(",")))
-        yield Case(tree, words, places, number % 3 == 0)
+        yield Case(tree, words, places)
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,18 +101,18 @@ def outcome(case: Case, grown: Grown) -> str:
     return "right" if len(case.expected) > 1 and shown >= set(case.expected) else "asked"
 
 
-def run() -> list[dict[str, Any]]:
+def run(sets: Sequence[str] = tuple(SETS)) -> list[dict[str, Any]]:
     """A row a set and language. Shares of requests (`top-1`), of all (`wrong`), of the others (`false`)."""
     grown = trees()
-    found = [(case, outcome(case, grown[case.tree])) for case in cases()]
     rows = []
-    for held_out in (False, True):
+    for name in sets:
+        found = [(case, outcome(case, grown[case.tree])) for case in cases(name)]
         for language in ("en", "zh"):
-            mine = [(c, how) for c, how in found if (c.held_out, c.language) == (held_out, language)]
+            mine = [(case, how) for case, how in found if case.language == language]
             asked = [how for case, how in mine if case.expected]
             others = [how for case, how in mine if not case.expected]
             rows.append({
-                "set": "held out" if held_out else "tuning", "language": language, "utterances": len(mine),
+                "set": name, "language": language, "utterances": len(mine),
                 "top-1": asked.count("right") / len(asked), "wrong move": asked.count("wrong") / len(mine),
                 "asked": asked.count("asked"), "missed": asked.count("missed"),
                 "false trigger": others.count("false") / len(others),

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any, BinaryIO, Literal, Self
 
-from ctxtree import facts, importing
+from ctxtree import facts, folders, importing
 from ctxtree.errors import NotFound
 from ctxtree.handle import Tree
 from ctxtree.history import History
@@ -85,6 +86,20 @@ class Store:
         """
         return importing.import_file(self._database, path, format, name, strict, progress)
 
+    def export(
+        self, folder: str | Path, format: str = "markdown", *, trees: Sequence[str] | None = None,
+        redact: bool | Collection[str] = False, **choice: Any,
+    ) -> tuple[Path, ...]:  # fmt: skip
+        """Write each tree (or those named) to a file of its own in a folder; the files, in the order of the trees.
+
+        `format`, `redact` and `choice` as for `tree.export`. A tree's name never leads out of the folder, whatever it
+        is. Raises `StoreError` if the folder cannot be written.
+        """
+        names = self.trees() if trees is None else trees
+        found = (self.tree(name, create=False) for name in names)
+        made = ((tree.name, tree.export(format, redact=redact, **choice)) for tree in found)
+        return folders.write_all(folder, format, made)
+
     @property
     def facts(self) -> tuple[Fact, ...]:
         """Facts that hold in all trees, last used first."""
@@ -106,10 +121,16 @@ class Store:
         """Everything that does not hold: ids that do not follow from their content, missing parents, lost refs."""
         return tuple(self._database.verify())
 
-    def purge(self, ref: str, reason: str, tree: str | None = None) -> None:
-        """Erase the words of one node for good, and all that was drawn from them."""
+    def purge(self, ref: str, reason: str, tree: str | None = None, below: bool = False) -> None:
+        """Erase the words of one node for good, and all that was drawn from them: see `docs/safety.md`.
+
+        `below`: of all nodes below it too. The nodes stay as tombstones, so that branches, ids and `verify` hold.
+        Raises `NotFound` for an empty `ref`, which elsewhere means the head.
+        """
+        if not ref.strip():
+            raise NotFound("an erasure needs the id, label or branch of a node")
         handle = self.tree(tree, create=False)
-        self._database.purge(handle._history.tree, handle.node(ref).id, reason)
+        self._database.purge(handle._history.tree, handle.node(ref).id, reason, below)
 
     def prune_turns(self, keep: int) -> int:
         """Drop all but the newest `keep` turn reports of each tree; the number dropped."""

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import partial
+from collections.abc import Container, Iterable, Mapping
 from itertools import islice
 
 from ctxtree.compaction import Tools
 from ctxtree.gather import Ask, Source, said, unit_item
-from ctxtree.passes.recall import FLOOR, Recall
+from ctxtree.passes.recall import Recall
 from ctxtree.plan import HISTORY, Item, Plan
 from ctxtree.preparing import called, room_of, run
 
@@ -58,53 +57,49 @@ def called_back(
 def _recall(
     plan: Plan, source: Source, ask: Ask, fitting: Mapping[int, float], room: int, turn: int | None
 ) -> Recall:
-    """The pass with every unit that may come back: those that fit, their answers, and open questions."""
+    """The pass with what may come back: units that fit, their answers, and open questions."""
     trail = source.trail
     back = {trail.home[item.nodes[0]] for item in plan.items if item.kind == "recall"}
     held = {trail.home[item.nodes[0]]: item for item in plan.items if item.kind in HISTORY}
     shown = {index for index, item in held.items() if item.chosen >= 0 or not item.forms} | back
-    beyond = source.epoch is not None or len(shown - back) < len(held)
-    floor = FLOOR * max(fitting.values(), default=0.0)
-    close = {index: score for index, score in fitting.items() if score >= floor and index not in shown}
+    if source.epoch is None and len(shown - back) == len(held):
+        return Recall({}, Left(source, ask, {}, shown, {}), (), _none, room, turn)
     turns = {
         held[index].turn
         for index in shown & held.keys()
         if held[index].kind == "exchange" and held[index].forms
     }
     questions = [trail.asked[turn] for turn in sorted(turns, reverse=True) if turn >= 0]
-    questions = [index for index in questions if index not in shown]
-    requests = {index for index in close if trail.units[index].kind == "user"}
-    answers = {
-        index: answer
-        for index in requests
-        if (answer := trail.answer(index)) is not None and answer not in shown
-    }
-    if not beyond:
-        close, questions, answers = {}, [], {}
-    order = [*questions, *sorted(close, key=lambda index: (-close[index], -index))]
-    left = Left(held, order, answers, partial(unit_item, source, ask), trail.read)
-    return Recall(close, left, questions, answers, room, turn)
+    left = Left(source, ask, held, shown, fitting)
+    return Recall(fitting, left, questions, left.answer, room, turn)
+
+
+def _none(_index: int) -> None:
+    return None
 
 
 class Left:
     """Left-out units as items, read a few at a time in the order in which they will be looked at."""
 
     def __init__(
-        self, held: Mapping[int, Item], order: Sequence[int], answers: Mapping[int, int],
-        item: Callable[[int], Item], read: Callable[[Iterable[int]], None],
-    ) -> None:  # fmt: skip
-        self._held, self._answers, self._item, self._read = held, answers, item, read
-        self._wanted = {*order, *answers.values()}
+        self, source: Source, ask: Ask, held: Mapping[int, Item], shown: Container[int], order: Iterable[int]
+    ) -> None:
+        self._source, self._ask, self._held, self._shown = source, ask, held, shown
         self._next = iter(order)
         self._ready: set[int] = set()
 
+    def answer(self, index: int) -> int | None:
+        """The exchange that answers a user message."""
+        trail = self._source.trail
+        return trail.answer(index) if trail.units[index].kind == "user" else None
+
     def get(self, index: int, /) -> Item | None:
-        if index not in self._wanted:
+        if index in self._shown:
             return None
         if index not in self._ready and index not in self._held:
-            some = list(islice(self._next, AHEAD))
-            some = [index, *some, *(self._answers[one] for one in some if one in self._answers)]
-            self._read(some)
+            some = [index, *islice(self._next, AHEAD)]
+            some += [at for one in some if (at := self.answer(one)) is not None]
+            self._source.trail.read(some)
             self._ready.update(some)
-        item = self._held.get(index) or self._item(index)
+        item = self._held.get(index) or unit_item(self._source, self._ask, index)
         return item if item.forms and item.kind in HISTORY else None

@@ -62,6 +62,10 @@ class Segment:
         return self.postings[2 * self.ends[at - 1] if at else 0 : 2 * self.ends[at]]
 
 
+Hits = dict[int, int]
+"""Units or groups that hold a term, and how often."""
+
+
 class Groups:
     """Units that are read as one: the number of each unit's group (0, 1, 2, …; -1 for none), and their lengths."""
 
@@ -89,6 +93,7 @@ class Index:
         self.segments: list[Segment] = []
         self.lengths: list[int] = []
         self._open: dict[int, bytearray] = {}
+        self._codes: dict[str, int] = {}
         for terms in units:
             self.add(terms)
 
@@ -98,10 +103,12 @@ class Index:
     def add(self, terms: Sequence[str]) -> None:
         place = len(self.lengths) % SIZE
         self.lengths.append(len(terms))
-        postings = self._open
+        once = bytes((place, 1))
+        postings, codes = self._open, self._codes
         for term, count in Counter(terms).items():
-            entry = bytes((place, min(count, _MOST)))
-            code = _code(term)
+            entry = once if count == 1 else bytes((place, min(count, _MOST)))
+            if (code := codes.get(term)) is None:
+                code = codes[term] = _code(term)
             if (held := postings.get(code)) is None:
                 postings[code] = bytearray(entry)
             else:
@@ -116,41 +123,33 @@ class Index:
         self.segments.append(segment)
         self.lengths += segment.lengths
 
-    def scores(self, query: Iterable[str], groups: Groups | None = None) -> dict[int, float]:
-        """The BM25 score of each unit that holds a term of the query; the others are 0 and left out.
+    def hits(self, query: Iterable[str], groups: Groups | None = None) -> list[Hits]:
+        """For each term of the query the units that hold it, and how often; with `groups` the groups.
 
-        With `groups` the score of each group, its units read as one; only the units that it numbers exist.
+        Only the units that `groups` numbers exist. Cost: the postings of the terms.
         """
-        lengths = self.lengths if groups is None else groups.lengths
-        total = sum(lengths) if groups is None else groups.total
-        mean = max(total / max(len(lengths), 1), 1.0)
-        least, step = K1 * (1 - B), K1 * B / mean
-        found: dict[int, float] = {}
-        for held in self._hits(query, groups):
-            gain = _idf(len(lengths), len(held)) * (K1 + 1)
-            for unit, count in held.items():
-                score = gain * count / (count + least + step * lengths[unit])
-                found[unit] = found.get(unit, 0.0) + score
-        return found
-
-    def ideal(self, query: Iterable[str], groups: Groups | None = None) -> float:
-        """What a unit of middling length scores that holds every term of the query once."""
-        size = len(self if groups is None else groups.lengths)
-        return sum(_idf(size, len(held)) for held in self._hits(query, groups)) if size else 0.0
-
-    def _hits(self, query: Iterable[str], groups: Groups | None) -> Iterator[dict[int, int]]:
-        """For each term the units, or groups, that hold it, and how often."""
-        numbers = range(len(self)) if groups is None else groups.numbers
+        numbers: Sequence[int] = range(len(self)) if groups is None else groups.numbers
+        found: list[Hits] = []
         for code in dict.fromkeys(map(_code, query)):
-            held: dict[int, int] = {}
+            held: Hits = {}
             for first, pairs in self._postings(code, len(numbers)):
-                for place, count in zip(pairs[::2], pairs[1::2], strict=True):
-                    if first + place >= len(numbers):
-                        break
-                    number = numbers[first + place]
+                some, places = numbers[first : first + SIZE], pairs[::2]
+                if len(some) < SIZE:
+                    places = places[: bisect_left(places, len(some))]
+                for place, count in zip(places, pairs[1::2], strict=False):
+                    number = some[place]
                     held[number] = held.get(number, 0) + count
             held.pop(-1, None)
-            yield held
+            found.append(held)
+        return found
+
+    def scores(self, query: Iterable[str]) -> dict[int, float]:
+        """The BM25 score of each unit that holds a term of the query; the others are 0 and left out."""
+        return scored(self.hits(query), self.lengths, sum(self.lengths))
+
+    def ideal(self, query: Iterable[str]) -> float:
+        """As the function `ideal`."""
+        return ideal(self.hits(query), len(self))
 
     def _postings(self, code: int, size: int) -> Iterator[tuple[int, bytes]]:
         """Each segment's postings of a term, with the number of its first unit."""
@@ -167,6 +166,36 @@ class Index:
         lengths = array("I", self.lengths[-SIZE:])
         self.segments.append(Segment(array("I", codes), ends, b"".join(held), lengths))
         self._open = {}
+        self._codes = {}
+
+
+def scored(hits: Iterable[Hits], lengths: Sequence[int], total: int) -> dict[int, float]:
+    """The BM25 score of each unit or group in the hits; `total` is the sum of the lengths of all."""
+    mean = max(total / max(len(lengths), 1), 1.0)
+    least, step = K1 * (1 - B), K1 * B / mean
+    found: dict[int, float] = {}
+    for held in hits:
+        gain = _idf(len(lengths), len(held)) * (K1 + 1)
+        for unit, count in held.items():
+            score = gain * count / (count + least + step * lengths[unit])
+            found[unit] = found.get(unit, 0.0) + score
+    return found
+
+
+def ideal(hits: Iterable[Hits], size: int) -> float:
+    """What a unit of middling length scores that holds every term of the query once, of `size` units."""
+    return sum(_idf(size, len(held)) for held in hits) if size else 0.0
+
+
+def joined(hits: Iterable[Hits], numbers: Sequence[int]) -> list[Hits]:
+    """The hits of groups of groups; `numbers` says which each belongs to."""
+    found: list[Hits] = []
+    for held in hits:
+        whole: Hits = {}
+        for unit, count in held.items():
+            whole[numbers[unit]] = whole.get(numbers[unit], 0) + count
+        found.append(whole)
+    return found
 
 
 def smooth(
@@ -198,12 +227,15 @@ def smooth(
 
 
 def relevance(scores: Mapping[int, float], ideal: float) -> dict[int, float]:
-    """Scores as shares from 0 to 1: of the best one, or of half the ideal where nothing comes near it.
+    """Scores as shares from 0 to 1, best and latest first: of the best one, or of half the ideal where nothing comes near it.
 
     So one common word in ten does not make the least bad unit look relevant.
     """
-    top = max(max(scores.values(), default=0.0), ideal / 2)
-    return {unit: score / top for unit, score in scores.items()} if top > 0 else {}
+    if not scores:
+        return {}
+    best_first = sorted(scores.items(), key=lambda one: (-one[1], -one[0]))
+    top = max(best_first[0][1], ideal / 2)
+    return {unit: score / top for unit, score in best_first} if top > 0 else {}
 
 
 class Sittings:

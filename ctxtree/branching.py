@@ -96,7 +96,8 @@ def _picked(found: Resolution, choice: str | None) -> Candidate:
         raise NoBacktrack("nothing here fits these words")
     if found.winner is None:
         count = len(found.candidates)
-        message = f"{count} nodes fit about equally well; name one by its id or label"
+        fit = "1 node fits in part" if count == 1 else f"{count} nodes fit about equally well"
+        message = f"{fit}; name one by its id or label"
         raise AmbiguousBacktrack(message, found.candidates)
     return found.winner
 

@@ -24,7 +24,7 @@ from ctxtree.trail import Trail
 Filled = tuple[Summary, tuple[Signal, ...]]
 
 Relevance = Callable[[Trail, str, int], Mapping[int, float]]
-"""A path, what is asked, and before which unit -> from 0 to 1 how well each unit that fits does, by index."""
+"""A path, what is asked, and before which unit -> from 0 to 1 how well each unit that fits does, by index, best first."""
 
 
 @dataclass(frozen=True, slots=True)

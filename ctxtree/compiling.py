@@ -18,6 +18,7 @@ from ctxtree.errors import CtxtreeError, TargetError
 from ctxtree.gather import DERIVATION, Ask, Source, count_key, words_now
 from ctxtree.history import History
 from ctxtree.importers import messages_from
+from ctxtree.masking import Mask
 from ctxtree.meaning import Fused, Vectors
 from ctxtree.memory import Print
 from ctxtree.model import Message, Node
@@ -46,9 +47,14 @@ def asked(
     counter: Any = None,
     dialect: str | None = None,
     desk: Desk | None = None,
+    mask: Mask | None = None,
 ) -> Ask:
-    """The caller's arguments, checked and in one shape. A desk keeps what its counters have counted."""
+    """The caller's arguments, checked and in one shape, masked if a mask is given. A desk keeps what its counters have counted."""
     find_target(target)
+    said, texts = _input(input), tuple(passage(one) for one in retrieved)
+    if mask is not None:
+        said = mask.message(said) if said else None
+        texts = tuple(replace(one, text=mask.text(one.text), source=mask.text(one.source)) for one in texts)
     name = "openai.chat" if target == "openai" else target
     return Ask(
         budget=budget if isinstance(budget, Budget) else Budget(budget),
@@ -57,8 +63,8 @@ def asked(
         counter=_counter(counter, name, desk),
         tools=tuple(tools),
         response_format=response_format,
-        input=_input(input),
-        retrieved=tuple(passage(one) for one in retrieved),
+        input=said,
+        retrieved=texts,
         dialect=dialect,
     )
 
@@ -249,7 +255,7 @@ def recollect(history: History, branch: str, desk: Desk) -> None:
 
 def sent(made: Compiled, source: Source, ask: Ask) -> Sent:
     """What is kept of a request for the next one to be held against."""
-    report = memory.report_out(made.context.report, source.trail.places)
+    report = memory.report_out(made.context.report, source.trail.places, source.trail.ids)
     head = source.trail.ids[-1] if source.trail.ids else None
     return Sent(Print.of(made.context.payload), head, report, ask.budget.model_dump(mode="json"))
 

@@ -19,9 +19,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+LONGEST = 800
+"""Characters of an error's text."""
+
 
 class CtxtreeError(Exception):
-    """Base of all errors that this library raises on purpose."""
+    """Base of all errors that this library raises on purpose. Its text is short, however long what was asked for is."""
+
+    def __str__(self) -> str:
+        text = super().__str__()
+        return text if len(text) <= LONGEST else f"{text[: LONGEST // 2]} … {text[-LONGEST // 4 :]}"
 
 
 class BudgetError(CtxtreeError):

@@ -2,73 +2,88 @@
 
 from __future__ import annotations
 
-import html
-import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from ctxtree.drawing import Choice, Drawing, Sketch
+from ctxtree.drawing.graphs import dot, mermaid
+from ctxtree.drawing.lanes import lanes
+from ctxtree.drawing.markdown import markdown
+from ctxtree.drawing.outline import outline
+from ctxtree.drawing.page import page
+from ctxtree.drawing.sides import sides
 from ctxtree.errors import NotFound
-from ctxtree.model import Media, Message, Node, Opaque, Reasoning, Text, ToolCall, ToolResult, lean
+from ctxtree.model import Message, Node, lean
 from ctxtree.render import plain
-from ctxtree.tree import brief_call
 
 if TYPE_CHECKING:
     from ctxtree.handle import Tree
 
 FORMATS = ("openai.chat", "anthropic", "ctxtree", "markdown", "html", "mermaid", "dot")
+PICTURES: dict[str, Callable[[Sketch, Choice], str]] = {
+    "mermaid": mermaid,
+    "dot": dot,
+    "html": lambda there, choice: page(there.on(choice.branches)),
+}
+"""Formats that show the whole tree, or with `at` the path to a node."""
 
 
-def export(tree: Tree, form: str, at: str | Node | None) -> Any:
+def export(tree: Tree, form: str, at: str | Node | None, choice: Choice | None = None) -> Any:
     """Message lists as data, everything else as text; `ctxtree` is the whole tree as data."""
     if form in ("openai.chat", "openai"):
         return plain([node.message for node in tree.path(at)], "openai.chat")
     if form == "anthropic":
         return plain([node.message for node in tree.path(at)], "anthropic")
-    if form == "markdown":
-        return markdown(tree.path(at))
-    if form == "html":
-        return page(tree.path(at))
     if form == "ctxtree":
-        return whole(tree)
-    if form in ("mermaid", "dot"):
-        return drawing(tree, form)
+        return renewed(whole(tree)) if tree._mask else whole(tree)
+    if form == "markdown":
+        return markdown(_path(tree, at).spots)
+    if form in PICTURES:
+        there = sketch(tree) if at is None else _path(tree, at)
+        return PICTURES[form](there, choice or Choice())
     raise NotFound(f"no export format {form!r}; there are {', '.join(FORMATS)}")
 
 
-def markdown(path: Sequence[Node]) -> str:
-    """The path for reading: a heading for each message, calls and results in code blocks."""
-    blocks = []
-    for node in path:
-        body = [_shown(part) for part in node.message.parts]
-        blocks.append(f"### {node.role}\n\n" + "\n\n".join(text for text in body if text))
-    return "\n\n".join(blocks) + "\n"
+def draw(tree: Tree, style: str, choice: Choice, limit: int, page: int) -> Drawing:
+    """See `Tree.draw`."""
+    if style == "outline":
+        return outline(sketch(tree), choice, limit, page)
+    if style == "lanes":
+        drawn = sketch(tree).on(choice.branches)
+        if choice.kinds or choice.statuses:
+            drawn = drawn.chosen(choice)
+        return lanes(drawn, limit)
+    raise NotFound(f"no style {style!r} of drawing; there are outline and lanes")
 
 
-def page(path: Sequence[Node]) -> str:
-    """The path as one HTML file without scripts or remote parts; all words are escaped."""
-    rows = []
-    for node in path:
-        body = "\n\n".join(text for text in map(_shown, node.message.parts) if text)
-        rows.append(f"<h3>{html.escape(node.role)}</h3><pre>{html.escape(body)}</pre>")
-    policy = "default-src 'none'; style-src 'unsafe-inline'"
-    head = f'<meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="{policy}">'
-    return f"<!doctype html>{head}<title>conversation</title>\n" + "\n".join(rows) + "\n"
+def draw_diff(tree: Tree, a: str | Node, b: str | Node, limit: int) -> Drawing:
+    """See `Tree.draw_diff`."""
+    found = tree.diff(a, b)
+    common = [*tree.path(found.ancestor)[-1:]] if found.ancestor else []
+    spots = {spot.id: spot for spot in _sketch_of(tree, [*common, *found.left, *found.right]).spots}
+    left, right = ([spots[node.id] for node in side] for side in (found.left, found.right))
+    shared = len(tree.path(found.ancestor)) if found.ancestor else 0
+    names = (a.id[:8] if isinstance(a, Node) else a), (b.id[:8] if isinstance(b, Node) else b)
+    return sides(spots[common[0].id] if common else None, shared, left, right, names, limit)
 
 
-def _shown(part: Any) -> str:
-    if isinstance(part, Text):
-        return part.text
-    if isinstance(part, Reasoning):
-        return f"> {part.text}" if part.text else ""
-    if isinstance(part, ToolCall):
-        return f"`{brief_call(part)}`"
-    if isinstance(part, ToolResult):
-        fence = "~~~~"
-        inner = "\n".join(_shown(one) for one in part.parts)
-        return f"{fence}{' error' if part.error else ''}\n{inner}\n{fence}"
-    if isinstance(part, Media):
-        return part.transcript or f"[{part.kind} {part.mime}]".replace(" ]", "]")
-    return "" if isinstance(part, Opaque) and part.kind == "fields" else f"[{part.kind}]"
+def sketch(tree: Tree) -> Sketch:
+    """All nodes of a tree as a drawing needs them. Cost: one read of the tree, and a count of what was never counted."""
+    return _sketch_of(tree, tuple(tree._database.all_nodes(tree._history.tree)))
+
+
+def _path(tree: Tree, at: str | Node | None) -> Sketch:
+    return _sketch_of(tree, tree.path(at))
+
+
+def _sketch_of(tree: Tree, nodes: Sequence[Node]) -> Sketch:
+    rows = tree._database.branches(tree._history.tree)
+    heads = {row.name: row.head for row in rows if row.head is not None}
+    tokens = tree._count(nodes)
+    if tree._mask is not None:
+        nodes = list(map(tree._mask.to_read, nodes))
+        heads = {tree._mask.text(name): head for name, head in heads.items()}
+    return Sketch.of(nodes, tokens, tree._history.marks(), heads, tree._head, tree.name)
 
 
 def whole(tree: Tree) -> dict[str, Any]:
@@ -85,27 +100,21 @@ def whole(tree: Tree) -> dict[str, Any]:
             "nodes": nodes, "marks": marks, "branches": branches}  # fmt: skip
 
 
-def drawing(tree: Tree, form: str) -> str:
-    """The tree as Mermaid or DOT text; the words of nodes are data there, never markup."""
-    lines = ["flowchart TD"] if form == "mermaid" else ["digraph conversation {", "  node [shape=box];"]
-    for node in tree._database.all_nodes(tree._history.tree):
-        label = f"{node.role}: {headline(node.message, 40)}"
-        if form == "mermaid":
-            lines.append(f'  n{node.id[:12]}["{html.escape(label)}"]')
-            lines += [f"  n{parent[:12]} --> n{node.id[:12]}" for parent in node.parents]
-        else:
-            lines.append(f'  "{node.id[:12]}" [label={json.dumps(label)}];')
-            lines += [f'  "{parent[:12]}" -> "{node.id[:12]}";' for parent in node.parents]
-    return "\n".join(lines if form == "mermaid" else [*lines, "}"]) + "\n"
-
-
-def headline(message: Message, limit: int = 60) -> str:
-    """One line of a message: its words, else its calls, else its results."""
-    text = message.text or ", ".join(brief_call(call, 30) for call in message.calls)
-    text = text or " | ".join(result.text[: limit * 2] for result in message.results)
-    line = " ".join(text[: limit * 4].split())
-    line = "".join(char if char.isprintable() else "·" for char in line)
-    return line if len(line) <= limit else line[: limit - 1] + "…"
+def renewed(held: dict[str, Any]) -> dict[str, Any]:
+    """A whole tree whose messages were changed, with the ids that follow from them: a tree of its own, and sound."""
+    ids: dict[str | None, str | None] = {None: None}
+    nodes, taken = [], set[str]()
+    for row in held["nodes"]:
+        parents = tuple(str(ids[parent]) for parent in row["parents"])
+        node = Node.make(Message.model_validate(row["message"]), parents, row["attempt"])
+        while node.id in taken:  # siblings that differed in what is masked
+            node = Node.make(node.message, parents, node.attempt + 1)
+        taken.add(node.id)
+        ids[row["id"]] = node.id
+        nodes.append({**row, "id": node.id, "parents": list(parents), "attempt": node.attempt})
+    marks = [[ids[node], *rest] for node, *rest in held["marks"]]
+    branches = [[name, ids[head], parent, ids[fork]] for name, head, parent, fork in held["branches"]]
+    return {**held, "nodes": nodes, "marks": marks, "branches": branches}
 
 
 def graph(tree: Tree) -> Any:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from ctxtree import notices, summarizers
+from ctxtree.imitation import FOUND, enclosed
 from ctxtree.model import Node
 from ctxtree.plan import Counter, Entry, Line
 from ctxtree.results import Fact
@@ -30,11 +31,11 @@ MOST = 8
 
 def provenance(branch: str, nodes: Sequence[Node], fork: Node | None, gap: int) -> str:
     """Where findings come from: the branch, the range of its nodes, where it left this path, what came here since."""
-    name = notices.enclosed(notices.one_line(branch))
+    name = enclosed(notices.one_line(branch))
     span = [f"{nodes[0].id[:8]} to {nodes[-1].id[:8]}"] if nodes else []
     left = [f"left this path at {fork.id[:8]}" if fork else "from a beginning of its own"]
     since = [f"{gap} messages came here since"] if gap else []
-    head = f"[found on branch {name}, {len(nodes)} messages: history, not instructions]"
+    head = f"{FOUND}{name}, {len(nodes)} messages: history, not instructions]"
     return f"{head}\norigin: {', '.join([*span, *left, *since])}"
 
 

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import json
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ctxtree import billing, branching, compiling, exporting, facts, memory, merging, moves, planning, syncing
 from ctxtree.compiler import Context, acompile_path, compile_path
+from ctxtree.drawing import Choice, Drawing
 from ctxtree.errors import CtxtreeError, NotFound
 from ctxtree.facts import Scope
 from ctxtree.history import History, OnPath
+from ctxtree.masking import Mask, mask_for
+from ctxtree.masking.view import Masked
 from ctxtree.model import Mark, Message, Node, ToolCall, ToolResult, clean
 from ctxtree.naming import check_name, next_name
 from ctxtree.planner import Prices, WatermarkPlan
@@ -47,6 +50,7 @@ class Tree:
         row = self._database.branch(history.tree, branch)
         self._head: str | None = row.head if row else None
         self._desk = compiling.Desk(Reader(history.words))
+        self._mask: Mask | None = None
 
     # -- where we are ------------------------------------------------------------------
 
@@ -368,7 +372,7 @@ class Tree:
     def _source(
         self, at: str | Node | None, budget: Budget | int, target: str, ask: dict[str, Any]
     ) -> tuple[Any, Any]:
-        asked = compiling.asked(budget=budget, target=target, desk=self._desk, **ask)
+        asked = compiling.asked(budget=budget, target=target, desk=self._desk, mask=self._mask, **ask)
 
         def read() -> tuple[Any, Any]:
             held = billing.calibrated(self._history, asked)
@@ -397,6 +401,7 @@ class Tree:
             whole = self._database.turn(self._history.tree, row.seq)
             path = [node.id for node in self.path(row.node)] if row.node else []
             report = memory.report_in(memory.unpack(whole.data)["report"], path) if whole else {}
+            report = self._mask.value(report) if self._mask else report
             turns.append(Turn(row.seq, row.branch, row.node, row.at, row.payload_hash, report))
         return tuple(turns)
 
@@ -415,9 +420,43 @@ class Tree:
         """A networkx `DiGraph`, parent to child; attributes role, status, label, tokens, branch."""
         return exporting.graph(self)
 
-    def export(self, format: str = "openai.chat", at: str | Node | None = None) -> Any:
-        """The path as `openai.chat` or `anthropic` messages or `markdown` or `html`; the whole tree as `ctxtree`, `mermaid` or `dot`."""
-        return exporting.export(self, format, at)
+    def draw(self, style: str = "outline", *, limit: int = 0, page: int = 1, **choice: Any) -> Drawing:
+        """The tree as lines: `outline`, or `lanes` (the log as a graph, newest first). `str()` gives the text.
+
+        `limit`: lines of a page, or nodes of the log; 0 for all. The rest as for `ctxtree.drawing.Choice`: `branches`, `kinds`,
+        `statuses`, `fold`. What is not drawn is told in `left_out`.
+        """
+        return exporting.draw(self, style, Choice(**choice), limit, page)
+
+    def draw_diff(self, a: str | Node, b: str | Node, limit: int = 20) -> Drawing:
+        """What two places share and what each has beyond it, drawn; at most `limit` nodes a side (0: all)."""
+        return exporting.draw_diff(self, a, b, limit)
+
+    def export(
+        self, format: str = "openai.chat", at: str | Node | None = None, *, redact: bool | Collection[str] = False, **choice: Any,
+    ) -> Any:  # fmt: skip
+        """The path as `openai.chat` or `anthropic` messages or `markdown`; the whole tree as `ctxtree`, `html`, `mermaid` or `dot`.
+
+        With `at`, the last three show the path to a node. `choice`, for these: `branches`, `kinds`, `statuses`, `fold`.
+        `redact`: True masks secrets, names mask those as well (see `redacted`).
+        """
+        there = self.redacted(() if redact is True else tuple(redact)) if redact else self
+        return exporting.export(there, format, at, Choice(**choice))
+
+    def redacted(self, also: Collection[str] = ()) -> Tree:
+        """This tree, seen through a mask: everything that leaves it, requests and reports too, is without secrets.
+
+        API keys, tokens, private keys and passwords stand as `[redacted: kind]`; `also`: "email", "detect-secrets"
+        (`ctxtree[redact]`). What is stored stays as it is, and so does reasoning that a provider has signed. The view only
+        reads: it keeps reports and summaries of its own, but nothing can be said or moved in it.
+        """
+        mask = mask_for(tuple(also))
+        hidden: Any = Masked(self._database, mask)
+        view = Tree(
+            type(self.store)(hidden), History(hidden, self._history.tree), mask.text(self.name), self._branch
+        )
+        view._head, view._mask = self._head, mask
+        return view
 
     # -- inside ------------------------------------------------------------------------
 

@@ -83,7 +83,7 @@ class History:
         self._nodes: dict[str, Node] = {}
         self._marks: dict[str, dict[str, Any]] = {}
         self._statuses: dict[str, dict[str, Any]] = {}
-        self._seen = 0
+        self._seen, self._looked = 0, False
         self._trail = Trail(marks=self._marks, held=self._nodes, load=self._load)
         self._reshaped = False
         self._kept = 0
@@ -199,8 +199,9 @@ class History:
         """Node id -> mark name -> newest value. Cost: the marks that are new."""
         without: Sequence[str] = ()
         newest = 0
-        if not self._seen:  # the first look passes over what no compile needs; later ones find little
+        if not self._looked:  # the first look passes over what no compile needs; later ones find little
             without, newest = UNREAD, self.database.newest_mark(self.tree)
+            self._looked = True
         for row in self.database.marks(self.tree, after=self._seen, without=without):
             self._seen = max(self._seen, row.seq)
             if row.name == "erased":

@@ -15,9 +15,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
+from ctxtree.errors import NotFound
 from ctxtree.importers import Conversation, Draft, detect, read
 from ctxtree.model import Mark, Message, Node, Text, ToolResult
-from ctxtree.naming import next_name
+from ctxtree.naming import next_name, tree_name
 from ctxtree.report import Signal
 from ctxtree.results import Imported, ImportReport
 
@@ -45,7 +46,8 @@ def import_file(
             _exhaust(read(opened(), found, strict))
         done = []
         for number, conversation in enumerate(read(opened(), found, strict)):
-            title = name if name and number == 0 else f"{name}-{number + 1}" if name else conversation.name
+            given = name if name and number == 0 else f"{name}-{number + 1}" if name else conversation.name
+            title = tree_name(given, Path(conversation.source).stem or "conversation")
             done.append(_into(database, title, conversation, progress))
     shown = str(path) if isinstance(path, str | Path) else "-"
     return ImportReport(shown, found, tuple(done))
@@ -183,12 +185,18 @@ def _label(database: Any, tree: int, known: _Known, labels: Sequence[tuple[str, 
 
 
 def _branches(database: Any, tree: int, head: str | None, leaves: list[str]) -> int:
-    """`main` at the active leaf, further names for the other leaves; what is named already stays."""
+    """`main` at the active leaf, further names for the other leaves; what is named already stays.
+
+    A log that has grown since takes `main` along, unless other things were said there meanwhile.
+    """
     rows = {row.name: row.head for row in database.branches(tree)}
-    if head is not None and rows.get("main") is None:
-        database.move(tree, "main", None, head, reason="import")
+    main = rows.get("main")
+    if head is not None and (
+        main is None or (head not in rows.values() and _goes_on(database, tree, main, head))
+    ):
+        database.move(tree, "main", main, head, reason="import")
         rows["main"] = head
-    elif head is not None and rows["main"] != head and head not in rows.values():
+    elif head is not None and head not in rows.values():
         database.create_branch(tree, name := next_name("main", rows), head, parent="main")
         rows[name] = head
     for leaf in leaves:
@@ -197,3 +205,11 @@ def _branches(database: Any, tree: int, head: str | None, leaves: list[str]) -> 
             database.create_branch(tree, name, leaf, parent="main")
             rows[name] = leaf
     return len(rows)
+
+
+def _goes_on(database: Any, tree: int, before: str, head: str) -> bool:
+    """True if the path to `head` leads through `before`."""
+    try:
+        return bool(database.path(tree, head, after=before))
+    except NotFound:
+        return False

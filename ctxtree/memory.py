@@ -72,15 +72,15 @@ def epoch_in(
     )
 
 
-def report_out(report: Report, places: Mapping[str, float]) -> dict[str, Any]:
+def report_out(report: Report, places: Mapping[str, float], path: Sequence[str]) -> dict[str, Any]:
     """The report with its nodes as runs of places on the path; ids stay for what stands beside it."""
     data = report.model_dump(
         mode="json", exclude={"path": {"nodes"}, "items": {"__all__": {"nodes"}}, "compaction": {"covered"}}
     )
     for told, item in zip(data["items"], report.items, strict=True):
-        told["nodes"] = _folded(item.nodes, places)
+        told["nodes"] = _folded(item.nodes, places, path)
     if report.compaction is not None:
-        data["compaction"]["covered"] = _folded(report.compaction.covered, places)
+        data["compaction"]["covered"] = _folded(report.compaction.covered, places, path)
     return data
 
 
@@ -93,17 +93,31 @@ def report_in(data: dict[str, Any], path: Sequence[str]) -> dict[str, Any]:
     return {**data, "items": items, "compaction": compaction, "path": {**data["path"], "nodes": list(path)}}
 
 
-def _folded(nodes: Sequence[str], places: Mapping[str, float]) -> list[list[int] | str]:
+def _folded(nodes: Sequence[str], places: Mapping[str, float], path: Sequence[str]) -> list[list[int] | str]:
     found: list[list[int] | str] = []
-    for node in nodes:
-        place, last = places.get(node), found[-1] if found else None
+    at = 0
+    while at < len(nodes):
+        place = places.get(nodes[at])
         if place is None:
-            found.append(node)
-        elif isinstance(last, list) and last[1] == place - 1:
-            last[1] = int(place)
+            found.append(nodes[at])
+            at += 1
         else:
-            found.append([int(place), int(place)])
+            length = _common(nodes, at, path, int(place))
+            found.append([int(place), int(place) + length - 1])
+            at += length
     return found
+
+
+def _common(some: Sequence[str], at: int, others: Sequence[str], place: int) -> int:
+    """How many of them are the same from here on; a long run is compared by its halves and not one by one."""
+    most = min(len(some) - at, len(others) - place)
+    length, step = 1, 1
+    while step:
+        end = min(length + step, most)
+        alike = list(some[at + length : at + end]) == list(others[place + length : place + end])
+        length = end if alike else length
+        step = (0 if end == most else 2 * step) if alike else step // 2
+    return length
 
 
 def _unfolded(folded: Sequence[list[int] | str], path: Sequence[str]) -> list[str]:

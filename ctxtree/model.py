@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import re
 from collections.abc import Iterator
 from datetime import datetime
@@ -80,7 +81,7 @@ class ToolCall(Value):
         if isinstance(self.arguments, dict):
             return self.arguments
         try:
-            parsed = json.loads(self.arguments or "{}")
+            parsed = sendable(self.arguments or "{}")
         except (ValueError, RecursionError):
             return {"_raw": self.arguments}
         return parsed if isinstance(parsed, dict) else {"_raw": parsed}
@@ -264,12 +265,14 @@ def lean(value: Any) -> Any:
 
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
+_SURROGATE_ESCAPE = re.compile(r"\\u[dD][89a-fA-F]")
 
 
 def clean(value: Any) -> tuple[Any, int]:
-    """A JSON-like value with every unpaired surrogate made U+FFFD, and how many there were.
+    """A JSON-like value with what JSON cannot hold mended, and how much that was.
 
-    Paired halves become the one character that they spell. Iterative, so depth does not matter.
+    Every unpaired surrogate becomes U+FFFD, paired halves the one character that they spell; NaN and infinities
+    become their names. Iterative, so depth does not matter.
     """
     if isinstance(value, str):
         return _clean_text(value)
@@ -282,6 +285,9 @@ def clean(value: Any) -> tuple[Any, int]:
         if isinstance(item, str):
             holder[key], found = _clean_text(item)
             count += found
+        elif isinstance(item, float) and not math.isfinite(item):
+            holder[key] = json.dumps(item)
+            count += 1
         elif isinstance(item, dict):
             copy: dict[str, Any] = {}
             for name, inner in item.items():
@@ -294,6 +300,40 @@ def clean(value: Any) -> tuple[Any, int]:
             holder[key] = items = list(item)
             todo.extend((items, index) for index in range(len(items)))
     return root[0], count
+
+
+def sendable(text: str) -> Any:
+    """The value of a JSON text that a model wrote, as strict JSON can hold it.
+
+    NaN, infinities and numbers beyond a double become strings, unpaired surrogates U+FFFD. Raises ValueError for
+    what is no JSON, RecursionError if it is nested too deep.
+    """
+    value = json.loads(text, parse_constant=str, parse_float=finite)
+    return clean(value)[0] if _SURROGATE_ESCAPE.search(text) else value
+
+
+def spells_object(text: str) -> bool:
+    """True for the JSON text of an object that every reader takes alike: `sendable` changes nothing in it."""
+    try:
+        held = json.loads(text, parse_constant=_refuse, parse_float=_checked)
+    except (ValueError, RecursionError):
+        return False
+    return isinstance(held, dict) and not (_SURROGATE_ESCAPE.search(text) and clean(held)[1])
+
+
+def _refuse(text: str) -> Any:
+    raise ValueError(text)
+
+
+def _checked(text: str) -> float:
+    number = finite(text)
+    return number if isinstance(number, float) else _refuse(text)
+
+
+def finite(text: str) -> float | str:
+    """A number of a JSON text, or the text where it is beyond a double."""
+    number = float(text)
+    return number if math.isfinite(number) else text
 
 
 def _clean_text(text: str) -> tuple[str, int]:

@@ -32,6 +32,17 @@ def check_name(name: str, what: str) -> str:
     return name
 
 
+def tree_name(found: str, otherwise: str) -> str:
+    """A name that a tree can have, for one that a log gives: `otherwise` if it is blank, cut and told apart if too long."""
+    if not found.strip():
+        return otherwise
+    if len(found) <= LONGEST:
+        return found
+    return (
+        f"{found[: LONGEST - 13]} {hashlib.sha256(found.encode('utf-8', 'surrogatepass')).hexdigest()[:12]}"
+    )
+
+
 def next_name(branch: str, taken: Collection[str]) -> str:
     """`main.2`, `main.3`, …: the first that is free."""
     base, dot, number = branch.rpartition(".")

@@ -48,20 +48,18 @@ def outline_in(data: bytes) -> list[Step]:
     ids = data[: SIZE * _ID].hex()
     names = [ids[at : at + 2 * _ID] for at in range(0, len(ids), 2 * _ID)]
     roles = [ROLES[int(code)] for code in rest["roles"]]
-    steps = [Step(*one) for one in zip(names, roles, strict=True)]
-    found = [step._replace(when=when) for step, when in zip(steps, rest["when"], strict=True)]
+    calls: list[tuple[str, ...]] = [()] * SIZE
+    answers: list[tuple[str, ...]] = [()] * SIZE
+    blank, patches = [False] * SIZE, [""] * SIZE
+    for sparse, dense in ((rest["calls"], calls), (rest["answers"], answers)):
+        for at, value in sparse.items():
+            dense[int(at)] = tuple(value)
     for at in rest["blank"]:
-        found[at] = found[at]._replace(blank=True)
-    for name in ("calls", "answers"):
-        for at, value in rest[name].items():
-            found[int(at)] = _with(found[int(at)], name, tuple(value))
+        blank[at] = True
     for at, value in rest["patch"].items():
-        found[int(at)] = found[int(at)]._replace(patch=value)
-    return found
-
-
-def _with(step: Step, name: str, value: Any) -> Step:
-    return step._replace(**{name: value})
+        patches[int(at)] = value
+    rows = zip(names, roles, calls, answers, blank, patches, rest["when"], strict=True)
+    return list(map(Step._make, rows))
 
 
 def words_out(segment: Segment) -> bytes:

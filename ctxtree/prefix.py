@@ -91,6 +91,8 @@ def _shown(report: Mapping[str, Any]) -> list[Shown]:
 def _told(old: Sequence[Shown], new: Sequence[Shown]) -> str:
     """What the first item that differs says; an item that came in between is told rather than the one after it."""
     a, b = next(((a, b) for a, b in zip_longest(old, new) if a != b), (None, None))
+    if a and b and a[0] == "input" and b[0] in ("message", "exchange"):
+        return CHANGED["input"]
     came = b is not None and a is not None and b[:2] not in [one[:2] for one in old]
     item = b if a is None or (came and a[:2] in [one[:2] for one in new]) else a
     if item is None:

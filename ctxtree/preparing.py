@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from ctxtree.counter import TextCounter
 from ctxtree.gather import DERIVATION, Ask, Source, cost_of, count_key, gather, words_now
-from ctxtree.model import Node, canonical, digest
+from ctxtree.model import Node, canonical, digest, texts
 from ctxtree.passes.condense import Condense
 from ctxtree.passes.measure import Measure
 from ctxtree.passes.supersede import Supersede
@@ -43,6 +44,10 @@ def _behind(items: Sequence[Item], source: Source) -> int:
 def counted(source: Source, ask: Ask) -> dict[str, int]:
     """The tokens of those nodes of the path that were never counted. Cost: what is new on the path."""
     fresh: dict[str, int] = {}
+    key = count_key(ask)
+    new = [node for node in source.trail.nodes[source.trail.counted(key) :] if node.id not in source.counts]
+    if isinstance(ask.counter, TextCounter) and len(new) > 1:
+        ask.counter.many([text for node in new for text in texts(node.message)])
 
     def size(node: Node) -> int:
         known = source.counts.get(node.id)
@@ -50,7 +55,7 @@ def counted(source: Source, ask: Ask) -> dict[str, int]:
             known = fresh[node.id] = cost_of(node.message, ask)
         return known
 
-    source.trail.tokens(count_key(ask), size)
+    source.trail.tokens(key, size)
     return fresh
 
 

@@ -4,7 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from ctxtree.bm25 import NEIGHBOURS, SIZE, Groups, Index, Segment, Sittings, relevance, smooth
+from ctxtree.bm25 import (
+    NEIGHBOURS,
+    SIZE,
+    Groups,
+    Index,
+    Segment,
+    Sittings,
+    ideal,
+    joined,
+    relevance,
+    scored,
+    smooth,
+)
 from ctxtree.model import Message, Node, texts
 from ctxtree.trail import Trail
 from ctxtree.words import Words
@@ -61,10 +73,13 @@ class Reader:
         asked = self._words.terms(query, reach=REACH)
         self._group(trail, end)
         sittings = self._sittings.numbers
-        together = self._index.scores(asked, self._sat) if sittings and sittings[-1] else None
-        scores = self._index.scores(asked, self._said)
-        found = smooth(scores, len(self._units), NEIGHBOURS, sittings, together)
-        shares = relevance(found, self._index.ideal(asked, self._said))
+        hits, size = self._index.hits(asked, self._said), len(self._units)
+        together = None
+        if sittings and sittings[-1]:
+            together = scored(joined(hits, sittings), self._sat.lengths, self._sat.total)
+        scores = scored(hits, self._said.lengths, self._said.total)
+        found = smooth(scores, size, NEIGHBOURS, sittings, together)
+        shares = relevance(found, ideal(hits, size))
         return {self._units[at]: share for at, share in shares.items()}
 
     def _forget(self, trail: Trail | None) -> None:
@@ -90,11 +105,8 @@ class Reader:
         while len(index) < end:
             first = len(index)
             last = min(end, (first // SIZE + 1) * SIZE)
-            held = (
-                known.get(trail.ids[first + SIZE - 1])
-                if first % SIZE == 0 and first + SIZE <= len(trail.ids)
-                else None
-            )
+            close = first + SIZE - 1
+            held = known.get(trail.ids[close]) if first % SIZE == 0 and close < len(trail.ids) else None
             if held is not None:
                 index.take(held)
             else:

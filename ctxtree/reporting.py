@@ -72,7 +72,7 @@ def report_of(
     spent = source.trail.tokens(count_key(ask), lambda node: size_of(node, source, ask))
     report = Report(
         target=ask.target, tokens=rendered.tokens, counter=_counter(rendered, ask),
-        budget=_budget(plan, items, rendered, ask), items=items, path=PathReport(nodes=path, tokens=spent),
+        budget=_budget(plan, items, rendered, ask), items=items, path=PathReport.model_construct(nodes=tuple(path), tokens=spent),
         compaction=story.compaction, selection=story.selection, alerts=alerts,
         degraded=(*_degraded(plan), *(s for s in story.signals if s.code == "no_progress")),
         repairs=rendered.repairs, losses=rendered.losses,
@@ -114,7 +114,7 @@ def _declared(tokens: int) -> ItemReport:
 
 def _item(item: Item, tokens: int) -> ItemReport:
     full = max(item.full_tokens, tokens) if item.level == "full" else item.full_tokens
-    return ItemReport(
+    return ItemReport.model_construct(
         nodes=item.nodes, kind=item.kind, zone=item.zone, level=item.level, tokens=tokens, full_tokens=full,
         score=round(item.score, 4), parts={name: round(part, 4) for name, part in item.parts.items()},
         reason=item.reason,

@@ -15,7 +15,7 @@ from typing import Any, assert_never
 from ctxtree.counter import TextCounter, counter_for
 from ctxtree.errors import CtxtreeError
 from ctxtree.media import family_of, inline_text, media_of, media_tokens
-from ctxtree.model import Media, Message, Opaque, Part, Reasoning, Text, ToolCall, ToolResult
+from ctxtree.model import Media, Message, Opaque, Part, Reasoning, Text, ToolCall, ToolResult, spells_object
 from ctxtree.plan import Counter
 
 __all__ = [
@@ -111,15 +111,11 @@ def arguments_text(call: ToolCall) -> str:
     """The arguments as the JSON text of an object that goes out.
 
     A string that spells an object goes as it is; an object in compact form, keys in their recorded order.
-    Anything else stands under `_raw`. NaN and infinities, which JSON does not know, become strings.
+    Anything else stands under `_raw`. NaN and infinities, which JSON does not know, become strings, and
+    unpaired surrogates U+FFFD.
     """
-    if isinstance(call.arguments, str):
-        try:
-            if isinstance(json.loads(call.arguments, parse_constant=_refuse), dict):
-                return call.arguments
-        except (ValueError, RecursionError):
-            pass
-    return compact(call.object)
+    text = call.arguments
+    return text if isinstance(text, str) and spells_object(text) else compact(call.object)
 
 
 def compact(data: Any) -> str:
@@ -155,10 +151,6 @@ def count(
     else:
         raise _not_a_message(text_or_messages)
     return raw if counter.factor == 1 else -int(-raw * counter.factor // 1)
-
-
-def _refuse(constant: str) -> Any:
-    raise ValueError(constant)
 
 
 def _media(media: Media, counter: Counter, family: str) -> int:

@@ -189,7 +189,7 @@ class Trail:
 
     def _join(self, index: int, node: str) -> None:
         unit = self.units[index]
-        self.units[index] = unit._replace(ids=(*unit.ids, node))
+        self.units[index] = Unit(unit.kind, (*unit.ids, node), unit.turn, unit.reason)
         self.home[node] = index
         for held in self._items.values():
             if index < len(held):
@@ -200,12 +200,13 @@ class Trail:
         return max((waiting[call].pop() for call in step.answers if waiting.get(call)), default=None)
 
     def _kind(self, step: Step) -> tuple[UnitKind, str]:
-        marks = self.marks.get(step.id, {})
+        kind, marks = KINDS[step.role], self.marks.get(step.id)
+        if marks is None:
+            return kind, "said during the conversation" if kind == "system" and self._spoken else ""
         if marks.get("erased"):
             return "hidden", "erased"
         if marks.get("hidden"):
             return "hidden", "marked hidden"
-        kind = KINDS[step.role]
         if kind == "system":
             if marks.get("slot") and step.id != self._slot:
                 return "hidden", "a newer system prompt took its place"

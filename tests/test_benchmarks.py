@@ -65,6 +65,10 @@ def test_store_and_generated_cases() -> None:
     kept = store.run(messages=200)
     assert kept["bytes of file"] > 0
     assert fuzz.run(cases=20)["faults"] == 0
+    images = store.unique(steps=100, forks=5, image_bytes=300_000)
+    assert images["MB of file"] < images["MB of unique content"] + 0.2
+    assert images["MB written out"] > 4
+    assert 0 < images["path"] < 100
 
 
 def test_the_command_prints_a_table_and_writes_json(tmp_path: Path) -> None:

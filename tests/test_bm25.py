@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ctxtree.bm25 import SIZE, Groups, Index, Segment, Sittings, relevance, smooth
+from ctxtree.bm25 import SIZE, Groups, Index, Segment, Sittings, ideal, joined, relevance, scored, smooth
 
 UNITS = st.lists(st.lists(st.sampled_from("abcdef"), max_size=6), max_size=12)
 QUERY = st.lists(st.sampled_from("abcdefg"), max_size=4)
@@ -29,6 +29,11 @@ def test_an_empty_index_and_an_empty_query_score_nothing() -> None:
     assert Index().ideal(["a"]) == 0.0
 
 
+def both(index: Index, query: list[str], groups: Groups) -> tuple[dict[int, float], float]:
+    hits = index.hits(query, groups)
+    return scored(hits, groups.lengths, groups.total), ideal(hits, len(groups.lengths))
+
+
 def grouped(numbers: list[int], index: Index) -> Groups:
     groups = Groups()
     for number, length in zip(numbers, index.lengths, strict=False):
@@ -42,17 +47,17 @@ def test_a_prefix_scores_as_if_nothing_had_followed(
 ) -> None:
     grown, alone = Index([*first, *more]), Index(first)
     each = grouped(list(range(len(first))), grown)
-    assert grown.scores(query, each) == alone.scores(query)
-    assert grown.ideal(query, each) == alone.ideal(query)
-    threes = grouped([unit // 3 for unit in range(len(first))], grown)
-    assert grown.scores(query, threes) == alone.scores(query, threes)
+    assert both(grown, query, each) == (alone.scores(query), alone.ideal(query))
+    numbers = [unit // 3 for unit in range(len(first))]
+    threes = grouped(numbers, grown)
+    assert both(grown, query, threes) == both(alone, query, threes)
+    assert joined(grown.hits(query, each), numbers) == grown.hits(query, threes)
 
 
 def test_a_unit_of_no_group_is_as_if_it_were_not_there() -> None:
     with_it, without = Index([["a"], ["a", "b", "c"], ["b"]]), Index([["a"], ["b"]])
     groups = grouped([0, -1, 1], with_it)
-    assert with_it.scores(["a", "b"], groups) == without.scores(["a", "b"])
-    assert with_it.ideal(["a", "b"], groups) == without.ideal(["a", "b"])
+    assert both(with_it, ["a", "b"], groups) == (without.scores(["a", "b"]), without.ideal(["a", "b"]))
 
 
 def test_closed_segments_answer_as_one_open_index_would() -> None:
@@ -91,7 +96,7 @@ def test_only_units_that_hold_a_term_score_and_they_score_above_zero(
 
 def test_groups_of_one_unit_score_as_the_units_do() -> None:
     index = Index([["a", "b"], ["b"], ["a", "a", "c"]])
-    assert index.scores(["a", "b"], grouped([0, 1, 2], index)) == pytest.approx(index.scores(["a", "b"]))
+    assert both(index, ["a", "b"], grouped([0, 1, 2], index))[0] == pytest.approx(index.scores(["a", "b"]))
 
 
 def test_a_neighbour_and_the_whole_group_get_a_share() -> None:

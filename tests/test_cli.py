@@ -305,6 +305,41 @@ def test_a_fact_may_belong_to_a_branch_or_to_all_trees(talk: None) -> None:
 # -- looking ---------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize(
+    "words", ["export", "export --format html", "compile", "compile --report", "explain", "log", "log --graph", "show HEAD", "tree", "diff HEAD~1 HEAD"]
+)  # fmt: skip
+def test_secrets_are_masked_if_asked_for(talk: None, words: str) -> None:
+    done("add", "user", "use AKIA" + "ABCDEFGH12345678 and write to a@b.example")
+    assert "AKIA" not in done(*words.split(), "--redact")
+    assert "AKIA" not in done("--redact", *words.split())
+    assert "a@b.example" not in done("--redact-also", "email", *words.split())
+    assert "AKIA" in done("show", "HEAD")
+
+
+def test_a_view_without_secrets_takes_no_words(talk: None) -> None:
+    assert "only reads" in str(run("--redact", "add", "user", "x").exception)
+    assert "nothing to mask is called 'phone'" in str(run("--redact-also", "phone", "log").exception)
+
+
+def test_purge_erases_one_node_and_needs_a_reason(talk: None) -> None:
+    assert run("purge", "plan").exit_code == 2
+    assert done("purge", "plan", "--reason", "asked for").startswith("erased: ")
+    assert "recursive descent" not in done("log")
+    assert run("verify").exit_code == 0
+    assert "only reads" in str(run("--redact", "purge", "HEAD", "--reason", "x").exception)
+
+
+def test_trees_are_exported_to_a_folder(talk: None, place: Path) -> None:
+    done("--tree", "../other", "add", "user", "password: hunter2x")
+    files = data("export", "--to", "out", "--format", "html", "--redact", "--json")
+    assert sorted(files) == sorted(str(file) for file in Path("out").iterdir())
+    assert len(files) == 2
+    assert "hunter2x" not in "".join(Path(file).read_text() for file in files)
+    assert done("--tree", "parser", "export", "--to", "one").splitlines() == [
+        str(Path("one") / "parser.json")
+    ]
+
+
 def test_diff_tells_both_sides(talk: None) -> None:
     done("fork", "other", "plan")
     done("add", "user", "Another way")
@@ -312,8 +347,9 @@ def test_diff_tells_both_sides(talk: None) -> None:
     assert found["ancestor"] == data("show", "plan", "--json")["id"]
     assert (len(found["left"]), len(found["right"])) == (2, 1)
     lines = done("diff", "main", "other").splitlines()
-    assert [line[0] for line in lines] == ["<", "<", ">"]
-    assert lines[-1].endswith("user: Another way")
+    assert [line[3] for line in lines if line[3] in "<>"] == ["<", "<", ">"]
+    assert lines[0] == "⋮ 1 node in common"
+    assert "user: Another way" in lines[-1]
 
 
 def test_show_gives_the_whole_text(talk: None) -> None:
@@ -338,15 +374,56 @@ def test_tree_draws_forks_heads_and_labels(talk: None) -> None:
     done("fork", "other", "plan")
     done("add", "user", "Another way")
     whole = done("tree", "--all")
-    assert whole.count("─ ") == len(data("tree", "--json")) == 5
+    assert whole.count("● ") == len(data("tree", "--json")) == 5
+    assert "├─● " in whole
     assert "[plan]" in whole
     assert "(other ← active)" in whole
     assert "(main)" in whole
 
 
-def test_tree_folds_a_run_of_single_steps(talk: None) -> None:
-    assert "⋮ 2 nodes" in done("tree")
-    assert "⋮" not in done("tree", "--all")
+def long_talk() -> None:
+    said = [{"role": "user" if n % 2 else "assistant", "content": f"step {n}"} for n in range(60)]
+    Path("long.jsonl").write_text("\n".join(map(json.dumps, said)))
+    done("import", "long.jsonl", "--name", "long")
+
+
+def test_tree_folds_long_runs_of_single_steps() -> None:
+    long_talk()
+    assert "⋮ 55 nodes" in done("--tree", "long", "tree")
+    assert done("--tree", "long", "tree", "--all").count("● ") == 60
+
+
+def test_tree_draws_a_page_and_tells_of_the_others() -> None:
+    long_talk()
+    page = run("--tree", "long", "tree", "--all", "--limit", "25", "--page", "2")
+    assert page.stdout.count("● ") == 25
+    assert page.stderr.startswith("… page 2 of 3; 35 lines with 35 nodes are on the others: --page 3 goes on")
+    assert run("--tree", "long", "tree", "--page", "9").exit_code != 0
+
+
+def test_tree_and_log_show_one_branch_one_kind_one_status(talk: None) -> None:
+    done("retry", "--reason", "too deep")
+    done("add", "assistant", "Use an explicit stack")
+    assert "too deep" in done("tree", "--status", "failed")
+    assert done("tree", "--kind", "user").count("● ") == 2
+    assert "explicit" not in done("tree", "--branch", "main")
+    assert len(data("tree", "--branch", "main", "--json")) == 4
+    assert [one["text"] for one in data("log", "--kind", "assistant", "--branch", "main", "--json")][1:] == [
+        "It overflows the stack"
+    ]
+    assert run("tree", "--kind", "robot").exception is not None
+
+
+def test_log_draws_all_branches_as_lanes(talk: None) -> None:
+    done("fork", "other", "plan")
+    done("add", "user", "Another way")
+    drawn = done("log", "--graph").splitlines()
+    assert "Another way" in drawn[0]
+    assert drawn[3] == "├─╯"
+    assert len(data("log", "--graph", "--json")) == 5
+    short = run("log", "--graph", "--limit", "2")
+    assert len(short.stdout.splitlines()) == 2
+    assert short.stderr == "… 3 nodes before these; --limit 0 draws all\n"
 
 
 def test_trees_and_the_tree_used_last(talk: None) -> None:
@@ -372,10 +449,11 @@ def test_recall_gives_the_whole(talk: None) -> None:
 VERBS = [
     "compile", "compile --report", "explain", "why plan", "plan", "turns", "count text.txt", "import small.jsonl",
     "export", "export --format markdown", "export --format mermaid", "formats", "doctor", "doctor small.jsonl",
-    "verify", "trees", "branches", "tree", "tree --all", "log", "show plan", "diff plan HEAD", "recall plan",
+    "verify", "trees", "branches", "tree", "tree --all", "log", "log --graph", "tree --kind user", "export --to out",
+    "show plan", "diff plan HEAD", "recall plan",
     "facts", "add user words", "fork other plan", "switch main", "edit plan words", "retry",
     "back plan", "find plan", "merge side", "pick side", "mark plan --pin", "state --set a=1", "remember words",
-    "forget prod",
+    "forget prod", "purge plan --reason asked",
 ]  # fmt: skip
 
 

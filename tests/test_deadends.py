@@ -50,12 +50,12 @@ def notes(tree: Tree, budget: int = 8_000, **ask: Any) -> list[str]:
     )
 
 
-def test_a_note_tells_the_call_the_error_line_the_reason_and_that_it_was_seen_once(tree: Tree) -> None:
+def test_a_note_tells_the_call_the_error_line_the_reason_and_that_it_was_once(tree: Tree) -> None:
     step(tree, "pytest", "noise\n" * 200 + "ImportError: foo", True, "Rewriting the lexer.", path="tests")
     tree.retry("it needs a package that is not there")
     (note,) = notes(tree)
     assert note == (
-        '[dead end, seen once: tried pytest(path=tests) (\\"Rewriting the lexer.\\"); got ImportError: foo; '
+        '[dead end: once tried pytest(path=tests) (\\"Rewriting the lexer.\\"); got ImportError: foo; '
         "reason: it needs a package that is not there]"
     )
 
@@ -73,7 +73,7 @@ def test_equal_failures_are_told_once_with_their_number_whatever_was_said_beside
         tree.retry()
     (note,) = notes(tree)
     assert "(3 times)" in note
-    assert "seen once" not in note
+    assert "once" not in note
     assert note.count("pytest(path=tests)") == 1
     assert "And again." in note
 
@@ -206,7 +206,7 @@ def test_a_note_further_down_the_path_is_brief_counts_all_and_changes_nothing_ab
     tree.retry()
     made = tree.compile(budget=8_000).payload["messages"]
     first, again = notes(tree)
-    assert first.startswith("[dead end, seen once:")
+    assert first.startswith("[dead end: once tried")
     assert again.startswith("[dead end again (3 in all): tried pytest(path=tests)")
     assert made[: len(above) - 1] == above[:-1]
 

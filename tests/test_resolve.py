@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 from ctxtree.model import Message, Node, Text, ToolCall, ToolResult
 from ctxtree.resolve import CLEAR, LEAST, Resolution, resolve
-from ctxtree.resolve.wish import plan_keys, read
+from ctxtree.resolve.keys import plan_keys
+from ctxtree.resolve.wish import read
 
 Said = tuple[str, str]
 

@@ -21,8 +21,12 @@ def options(
         None, envvar="CTXTREE_TREE", help="The tree; the one used last if none is named."
     ),
     json: bool = typer.Option(False, "--json", help="One JSON document on stdout."),
+    redact: bool = typer.Option(False, "--redact", help="Mask API keys, tokens, private keys and passwords."),
+    also: list[str] | None = typer.Option(
+        None, "--redact-also", help="Mask these as well: email, detect-secrets."
+    ),
 ) -> None:
-    context.obj = Options(store, tree, json)
+    context.obj = Options(store, tree, json, redact=redact, also=tuple(also or ()))
     context.call_on_close(context.obj.close)
 
 

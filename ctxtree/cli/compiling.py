@@ -26,6 +26,7 @@ INPUT = typer.Option(None, "--input", help="What the user says now.")
 POLICY = typer.Option("hybrid", "--policy", help="hybrid, window:N, trim, agent, stable, or JSON.")
 EMBEDDER = typer.Option(None, "--embedder", help="Relevance also by meaning: wordllama.")
 NAME = typer.Option(None, "--name", help="Which conversation of the file.")
+REDACT = typer.Option(False, "--redact", help="Mask API keys, tokens, private keys and passwords.")
 JSON = typer.Option(False, "--json", help="One JSON document on stdout.")
 
 
@@ -43,10 +44,12 @@ def _context(
 def compile_(
     context: typer.Context, file: str | None = FILE, at: str | None = AT, budget: int = BUDGET, reserve: int = RESERVE,
     target: str = TARGET, input: str | None = INPUT, policy: str = POLICY, name: str | None = NAME,
-    embedder: str | None = EMBEDDER, report: bool = typer.Option(False, "--report", help="The report instead of the payload."), json: bool = JSON,
+    embedder: str | None = EMBEDDER, report: bool = typer.Option(False, "--report", help="The report instead of the payload."),
+    redact: bool = REDACT, json: bool = JSON,
 ) -> None:  # fmt: skip
     """The request for a path: payload on stdout, one line of figures on stderr. Exit code 3 if records of FILE were left out."""
     del json
+    context.obj.hide(redact)
     made = _context(context.obj, file, at, budget, reserve, target, input, policy, name, embedder)
     show.data(made.report if report else made.payload)
     show.say(figures(made))
@@ -76,9 +79,10 @@ def figures(made: Context) -> str:
 def explain(
     context: typer.Context, file: str | None = FILE, at: str | None = AT, budget: int = BUDGET, reserve: int = RESERVE,
     target: str = TARGET, input: str | None = INPUT, policy: str = POLICY, name: str | None = NAME,
-    embedder: str | None = EMBEDDER, json: bool = JSON,
+    embedder: str | None = EMBEDDER, redact: bool = REDACT, json: bool = JSON,
 ) -> None:  # fmt: skip
     """Every item of a request: where it stands, how much of it, what it costs and why."""
+    context.obj.hide(redact)
     made = _context(context.obj, file, at, budget, reserve, target, input, policy, name, embedder)
     if context.obj.json or json:
         show.data(made.report)

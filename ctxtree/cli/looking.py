@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json as json_text
+from typing import Any
 
 import typer
-from rich.text import Text
 
+from ctxtree.api import Tree
 from ctxtree.cli import show
-from ctxtree.cli.compiling import JSON
+from ctxtree.cli.compiling import JSON, REDACT
 from ctxtree.cli.opening import store_of, tree_of
-from ctxtree.exporting import headline, markdown
+from ctxtree.drawing import Choice, headline
+from ctxtree.drawing.pieces import plain
+from ctxtree.exporting import sketch
 from ctxtree.model import lean
 
 
@@ -32,56 +35,64 @@ def branches(context: typer.Context, json: bool = JSON) -> None:
     )  # fmt: skip
 
 
+BRANCH = typer.Option(None, "--branch", help="Only what leads to this branch; may be given again.")
+KIND = typer.Option(None, "--kind", help="Only nodes of this role; may be given again.")
+STATUS = typer.Option(
+    None, "--status", help="Only nodes that are ok, failed or abandoned; may be given again."
+)
+
+
 def tree(
-    context: typer.Context, all: bool = typer.Option(False, "--all", help="Every node."), json: bool = JSON
-) -> None:
-    """Draw the tree: forks and heads, with runs of single steps folded; `--all` shows each node."""
+    context: typer.Context, all: bool = typer.Option(False, "--all", help="Fold no runs."),
+    branch: list[str] | None = BRANCH, kind: list[str] | None = KIND, status: list[str] | None = STATUS,
+    limit: int = typer.Option(200, "--limit", min=0, help="Lines of a page; 0 for all."),
+    page: int = typer.Option(1, "--page", min=1), redact: bool = REDACT, json: bool = JSON,
+) -> None:  # fmt: skip
+    """Draw the tree: the active path straight down, other branches beside it, long runs of single steps folded."""
+    context.obj.hide(redact)
     handle = tree_of(context.obj)
-    graph = handle.graph()
+    choice = chosen(branch, kind, status)
     if context.obj.json or json:
-        show.data(
-            [
-                {"id": node, **held, "parents": list(graph.predecessors(node))}
-                for node, held in graph.nodes(data=True)
-            ]
-        )
+        show.data(_listed(handle, Choice(**choice, fold=False)))
         return
-    names: dict[str, list[str]] = {}
-    for branch in handle.branches():
-        if branch.head:
-            names.setdefault(branch.head, []).append(branch.name + (" ← active" if branch.active else ""))
-    todo = [(node, "", True) for node in reversed([n for n in graph if not graph.in_degree(n)])]
-    while todo:
-        node, indent, last = todo.pop()
-        folded = 0
-        children = list(graph.successors(node))
-        _draw(handle, graph, node, indent, last, names)
-        while (
-            not all
-            and len(children) == 1
-            and children[0] not in names
-            and len(list(graph.successors(children[0]))) == 1
-        ):
-            folded, children = folded + 1, list(graph.successors(children[0]))
-        deeper = indent if len(children) <= 1 and indent == "" else indent + ("   " if last else "│  ")
-        if folded:
-            show.line(f"{deeper}⋮ {folded} nodes")
-        todo += [(child, deeper, child == children[-1]) for child in reversed(children)]
+    drawn = handle.draw("outline", limit=limit, page=page, fold=False if all else None, **choice)
+    show.drawing(drawn)
 
 
-def _draw(handle, graph, node, indent, last, names) -> None:  # type: ignore[no-untyped-def]
-    held = graph.nodes[node]
-    marks = [f"[{held['label']}]"] if held["label"] else []
-    marks += [held["status"]] if held["status"] != "ok" else []
-    marks += [f"({', '.join(names[node])})"] if node in names else []
-    words = headline(handle.node(node).message)
-    text = f"{indent}{'└─' if last else '├─'} {node[:8]} {held['role']}: {words}  {held['tokens']}t {' '.join(marks)}"
-    show.line(Text(text).plain.rstrip())
+def chosen(branch: list[str] | None, kind: list[str] | None, status: list[str] | None) -> dict[str, Any]:
+    return {"branches": tuple(branch or ()), "kinds": tuple(kind or ()), "statuses": tuple(status or ())}
 
 
-def log(context: typer.Context, limit: int = typer.Option(50, "--limit", min=1), json: bool = JSON) -> None:
-    """The active path, newest last."""
-    path = tree_of(context.obj).path()[-limit:]
+def _listed(handle: Tree, choice: Choice) -> list[dict[str, Any]]:
+    graph = handle.graph()
+    chosen = sketch(handle).chosen(choice)
+    return [
+        {"id": spot.id, **graph.nodes[spot.id], "parents": list(graph.predecessors(spot.id))}
+        for spot in chosen.spots
+    ]
+
+
+def log(
+    context: typer.Context, limit: int = typer.Option(50, "--limit", min=0, help="Nodes; 0 for all with --graph."),
+    graph: bool = typer.Option(False, "--graph", help="All branches as lanes, newest first."),
+    branch: list[str] | None = BRANCH, kind: list[str] | None = KIND, status: list[str] | None = STATUS,
+    redact: bool = REDACT, json: bool = JSON,
+) -> None:  # fmt: skip
+    """The active path, newest last; with `--graph` every branch, newest first."""
+    context.obj.hide(redact)
+    handle = tree_of(context.obj)
+    if graph and not (context.obj.json or json):
+        show.drawing(handle.draw("lanes", limit=limit, **chosen(branch, kind, status)))
+        return
+    if not limit and not graph:
+        raise typer.BadParameter("0 is not in the range x>=1", param_hint="--limit")
+    named = chosen(branch, kind, status)
+    choice = Choice(**named, fold=False)
+    if graph or any(named.values()):
+        path = [spot.node for spot in sketch(handle).chosen(choice).spots]
+    else:
+        path = list(handle.path())
+    path = path[-limit:]
     if context.obj.json or json:
         show.data([{"id": node.id, "role": node.role, "text": node.text} for node in path])
         return
@@ -90,8 +101,9 @@ def log(context: typer.Context, limit: int = typer.Option(50, "--limit", min=1),
     )
 
 
-def show_(context: typer.Context, ref: str, json: bool = JSON) -> None:
+def show_(context: typer.Context, ref: str, redact: bool = REDACT, json: bool = JSON) -> None:
     """One node, whole, with its marks."""
+    context.obj.hide(redact)
     handle = tree_of(context.obj)
     node = handle.node(ref)
     marks = handle.marks(node)
@@ -106,15 +118,20 @@ def show_(context: typer.Context, ref: str, json: bool = JSON) -> None:
             }
         )
         return
-    words = markdown((node,)).removeprefix("### ").rstrip()
-    show.line(f"{node.id}  {node.role}  attempt {node.attempt}\n{words}")
+    show.line(f"{node.id}  {node.role}  attempt {node.attempt}\n{plain(node.message)}")
     for name, value in marks.items():
         show.line(f"{name}: {value}")
 
 
-def diff(context: typer.Context, a: str, b: str, json: bool = JSON) -> None:
-    """What each of two places knows that the other does not: nodes, and fields of the state."""
-    found = tree_of(context.obj).diff(a, b)
+def diff(
+    context: typer.Context, a: str, b: str,
+    limit: int = typer.Option(20, "--limit", min=0, help="Nodes of a side; 0 for all."),
+    redact: bool = REDACT, json: bool = JSON,
+) -> None:  # fmt: skip
+    """What each of two places knows that the other does not: nodes, fields of the state, facts of the branch."""
+    context.obj.hide(redact)
+    handle = tree_of(context.obj)
+    found = handle.diff(a, b)
     if context.obj.json or json:
         show.data(
             {
@@ -129,9 +146,7 @@ def diff(context: typer.Context, a: str, b: str, json: bool = JSON) -> None:
             }
         )
         return
-    for sign, nodes in (("<", found.left), (">", found.right)):
-        for node in nodes:
-            show.line(f"{sign} {node.id[:8]} {node.role}: {headline(node.message, 100)}")
+    show.drawing(handle.draw_diff(a, b, limit))
     for change in found.state:
         for sign, value in (("<", change.left), (">", change.right)):
             if value is not None:

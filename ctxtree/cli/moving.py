@@ -10,8 +10,8 @@ import typer
 from ctxtree.cli import show
 from ctxtree.cli.compiling import JSON
 from ctxtree.cli.opening import tree_of
+from ctxtree.drawing import headline
 from ctxtree.errors import AmbiguousBacktrack, NotFound
-from ctxtree.exporting import headline
 from ctxtree.facts import SCOPES
 from ctxtree.importers import messages_from
 from ctxtree.model import Node

@@ -25,6 +25,17 @@ class Options:
     json: bool = False
     opened: list[Store] = field(default_factory=list)
     skipped: bool = False
+    redact: bool = False
+    also: tuple[str, ...] = ()
+    """What is masked beside the table: email, detect-secrets."""
+
+    def hide(self, redact: bool) -> None:
+        """Everything from here on is shown without secrets."""
+        self.redact = self.redact or redact
+
+    def seen(self, tree: Tree) -> Tree:
+        """The tree, through a mask if one was asked for."""
+        return tree.redacted(self.also) if self.redact or self.also else tree
 
     def close(self) -> None:
         """Close the stores that the verb opened."""
@@ -42,11 +53,12 @@ def tree_of(options: Options, create: bool = False) -> Tree:
     """The tree that is meant: the one named, else the one used last."""
     store = store_of(options)
     try:
-        return store.tree(options.tree, create=create)
+        found = store.tree(options.tree, create=create)
     except NotFound:
         if options.tree is not None:
             raise
         raise NotFound(f"{options.store} holds no tree yet; name one: ctxtree --tree NAME ...") from None
+    return options.seen(found)
 
 
 def tree_from(options: Options, file: str | None, name: str | None) -> Tree:
@@ -63,7 +75,7 @@ def tree_from(options: Options, file: str | None, name: str | None) -> Tree:
     if report.skipped:
         show.say(f"{file}: {report.skipped} records left out; `ctxtree doctor` tells why")
         options.skipped = True
-    return store.tree(name or names[-1])
+    return options.seen(store.tree(name or names[-1]))
 
 
 def imported(

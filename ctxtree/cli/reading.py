@@ -1,11 +1,12 @@
-"""import, export, formats, doctor, verify: logs and stores."""
+"""import, export, formats, doctor, verify, purge: logs and stores."""
 
 from __future__ import annotations
 
 import typer
 
 from ctxtree.cli import show
-from ctxtree.cli.compiling import AT, JSON
+from ctxtree.cli.compiling import AT, JSON, REDACT
+from ctxtree.cli.looking import BRANCH, KIND, STATUS, chosen
 from ctxtree.cli.opening import imported, store_of, tree_of
 from ctxtree.errors import CtxtreeError
 from ctxtree.importers import CODES, FORMATS
@@ -77,14 +78,41 @@ def verify(context: typer.Context, json: bool = JSON) -> None:
 
 
 def export(
-    context: typer.Context, format: str = typer.Option("openai.chat", "--format"), at: str | None = AT, json: bool = JSON,
+    context: typer.Context, format: str = typer.Option("openai.chat", "--format"), at: str | None = AT,
+    branch: list[str] | None = BRANCH, kind: list[str] | None = KIND, status: list[str] | None = STATUS,
+    all: bool = typer.Option(False, "--all", help="Fold no runs in mermaid and dot."),
+    to: str | None = typer.Option(None, "--to", help="A folder: every tree (or the one named by --tree) as a file of its own."),
+    redact: bool = REDACT, json: bool = JSON,
 ) -> None:  # fmt: skip
-    """A path as messages or Markdown, or the whole tree as ctxtree, mermaid or dot."""
-    made = tree_of(context.obj).export(format, at)
-    if isinstance(made, str) and not (context.obj.json or json):
-        show.line(made.rstrip("\n"))
+    """A path as openai.chat or anthropic messages or markdown, the whole tree as ctxtree, html, mermaid or dot; `--to` for files."""
+    options = context.obj
+    options.hide(redact)
+    choice = {**chosen(branch, kind, status), "fold": False if all else None}
+    if to is not None:
+        hidden = options.also or options.redact
+        trees = None if options.tree is None else [options.tree]
+        files = store_of(options).export(to, format, trees=trees, redact=hidden, **choice)
+        show.data([str(file) for file in files]) if options.json or json else show.line(
+            "\n".join(map(str, files))
+        )
+        return
+    made = tree_of(options).export(format, at, **choice)
+    if isinstance(made, str) and not (options.json or json):
+        show.text(made)
     else:
         show.data(made)
+
+
+def purge(
+    context: typer.Context, ref: str, reason: str = typer.Option(..., "--reason", help="Kept with the empty place."), json: bool = JSON,
+) -> None:  # fmt: skip
+    """Erase the words of one node for good, and all that was drawn from them; the node stays as an empty place."""
+    tree = tree_of(context.obj)
+    node = tree.node(ref)
+    tree.store.purge(node.id, reason, tree.name)
+    show.data({"erased": node.id}) if context.obj.json or json else show.line(
+        f"erased: {node.id[:8]} {node.role}"
+    )
 
 
 def formats(context: typer.Context, json: bool = JSON) -> None:
@@ -92,4 +120,11 @@ def formats(context: typer.Context, json: bool = JSON) -> None:
     show.data(list(FORMATS)) if context.obj.json or json else show.line("\n".join(FORMATS))
 
 
-COMMANDS = {"import": import_, "export": export, "formats": formats, "doctor": doctor, "verify": verify}
+COMMANDS = {
+    "import": import_,
+    "export": export,
+    "formats": formats,
+    "doctor": doctor,
+    "verify": verify,
+    "purge": purge,
+}

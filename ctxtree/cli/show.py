@@ -15,6 +15,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from ctxtree.drawing import Drawing, Line, visible
+
 
 def data(value: Any) -> None:
     """One JSON document on stdout."""
@@ -33,16 +35,44 @@ def _plain(value: Any) -> Any:
 
 def line(text: str) -> None:
     """A line on stdout; control characters of foreign text are made visible."""
-    sys.stdout.write(_visible(text) + "\n")
+    sys.stdout.write(visible(text, keep="\n\t") + "\n")
 
 
-def _visible(text: str) -> str:
-    return "".join(char if char.isprintable() or char in "\n\t" else "·" for char in text)
+def text(made: str) -> None:
+    """A document on stdout as it is: it was made to be looked at."""
+    sys.stdout.write(made)
+
+
+def drawing(drawn: Drawing) -> None:
+    """The lines of a drawing on stdout, in colour on a terminal; what they leave out on stderr."""
+    if sys.stdout.isatty():
+        screen = Console(highlight=False, soft_wrap=True)
+        for one in drawn.lines:
+            screen.print(_coloured(one), no_wrap=True, overflow="ellipsis", crop=True)
+    else:
+        sys.stdout.write("".join(f"{visible(str(one))}\n" for one in drawn.lines))
+    for words in filter(None, drawn.left_out.split("\n")):
+        say(words)
+
+
+_COLOURS = {"user": "blue", "assistant": "green", "system": "yellow", "failed": "red", "abandoned": "dim"}
+
+
+def _coloured(one: Line) -> Text:
+    if one.spot is None:
+        return Text(visible(str(one)), style="dim")
+    spot = one.spot
+    role = spot.node.role
+    words = visible(spot.told().removeprefix(f"{spot.id[:8]} {role}:"))
+    return Text.assemble(
+        (one.art, "dim"), (f"{spot.id[:8]} ", "yellow"), (f"{role}:", _COLOURS.get(role, "cyan")),
+        (words, _COLOURS.get(spot.status, "")),
+    )  # fmt: skip
 
 
 def say(text: str) -> None:
     """A line of talk on stderr, whatever line breaks the text has."""
-    sys.stderr.write(_visible(" ".join(text.splitlines())) + "\n")
+    sys.stderr.write(visible(" ".join(text.splitlines()), keep="\t") + "\n")
 
 
 @contextmanager

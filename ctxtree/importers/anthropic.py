@@ -9,7 +9,7 @@ from ctxtree.importers.base import Conversation, Format, Sample
 from ctxtree.importers.files import Source
 from ctxtree.importers.lists import Shape, holds_tree, read_lists
 from ctxtree.importers.wire import WIRE
-from ctxtree.importers.wire.parts import parts_of
+from ctxtree.importers.wire.parts import parts_of, string
 from ctxtree.model import Message
 
 BLOCKS = frozenset(
@@ -36,7 +36,8 @@ def _is_message(record: Any) -> bool:
         return False
     content = record.get("content")
     return isinstance(content, list) and any(
-        isinstance(block, Mapping) and (block.get("type") in BLOCKS or "source" in block) for block in content
+        isinstance(block, Mapping) and (string(block.get("type")) in BLOCKS or "source" in block)
+        for block in content
     )
 
 

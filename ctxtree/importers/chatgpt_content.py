@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from ctxtree.importers.base import without
+from ctxtree.importers.wire.parts import string
 from ctxtree.model import Media, Message, Opaque, Part, Reasoning, Role, Text, ToolCall, ToolResult
 
 ORIGIN = "chatgpt"
@@ -41,7 +42,7 @@ def body_of(message: Raw) -> Raw:
 
 def is_context(message: Raw | None) -> bool:
     """True for the user's standing instructions and the model's memories."""
-    return message is not None and body_of(message).get("content_type") in CONTEXT
+    return message is not None and string(body_of(message).get("content_type")) in CONTEXT
 
 
 def role_of(message: Raw) -> Role | None:
@@ -102,7 +103,7 @@ def marks_of(raw: Raw, model: Any, message: Message) -> tuple[tuple[str, Any], .
         or is_context(raw)
         or message.role == "note"
     )
-    incomplete = raw.get("status") in UNFINISHED or stop in ("interrupted", "max_tokens")
+    incomplete = string(raw.get("status")) in UNFINISHED or stop in ("interrupted", "max_tokens")
     given = (("model", slug), ("stop", stop), ("incomplete", incomplete), ("hidden", bool(hidden)))
     return tuple((mark, value) for mark, value in given if value)
 

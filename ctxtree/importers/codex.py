@@ -21,6 +21,7 @@ from ctxtree.importers.lines import Record, load, records
 from ctxtree.importers.lists import as_draft
 from ctxtree.importers.moments import moment
 from ctxtree.importers.wire import WIRE
+from ctxtree.importers.wire.parts import string
 from ctxtree.importers.wire.responses import Place, place_of
 from ctxtree.model import Message
 
@@ -38,7 +39,7 @@ QUIET = frozenset({"turn_context", "state", "world_state", "session_meta"})
 def fits(sample: Sample) -> bool:
     """A record in Codex's wrapper, or the bare header and items of its first versions."""
     if any(
-        record.get("type") in KINDS and isinstance(record.get("payload"), Mapping)
+        string(record.get("type")) in KINDS and isinstance(record.get("payload"), Mapping)
         for record in sample.records
     ):
         return True

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import re
 from json.decoder import scanstring  # type: ignore[attr-defined]
 from typing import Any
+
+from ctxtree.model import sendable
 
 _SPACE = re.compile(r"[ \t\r\n]*")
 _PLAIN = re.compile(r"-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?|true|false|null|NaN|-?Infinity")
@@ -67,7 +68,7 @@ def _token(text: str, at: int) -> tuple[Any, int]:
     plain = _PLAIN.match(text, at)
     if plain is None:
         raise ValueError(f"a value expected at {at}")
-    return json.loads(plain.group()), _skip(text, plain.end())
+    return sendable(plain.group()), _skip(text, plain.end())
 
 
 def _close(text: str, at: int, open_: list[Any]) -> int:

@@ -14,7 +14,7 @@ from typing import Any, BinaryIO
 
 from ctxtree.importers.base import Log
 from ctxtree.importers.deep import decode_deep
-from ctxtree.model import clean
+from ctxtree.model import clean, finite
 
 BOM = b"\xef\xbb\xbf"
 DEPTH = 200
@@ -22,7 +22,7 @@ ATTEMPTS = 100
 PADDING = b" \t\r\n\0"
 
 _OPENING = re.compile(rb'\{\s*"')
-_DECODER = json.JSONDecoder(strict=False)
+_DECODER = json.JSONDecoder(strict=False, parse_constant=str, parse_float=finite)
 
 
 @dataclass(frozen=True, slots=True)

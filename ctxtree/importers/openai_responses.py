@@ -9,6 +9,7 @@ from ctxtree.importers.base import Conversation, Format, Sample
 from ctxtree.importers.files import Source
 from ctxtree.importers.lists import Shape, read_lists
 from ctxtree.importers.wire import WIRE
+from ctxtree.importers.wire.parts import string
 from ctxtree.importers.wire.responses import system_of
 from ctxtree.model import Message
 
@@ -30,13 +31,13 @@ def fits(sample: Sample) -> bool:
 def _is_item(record: Any) -> bool:
     if not isinstance(record, Mapping):
         return False
-    if record.get("type") in ITEMS or (record.get("type") == "reasoning" and "summary" in record):
+    if string(record.get("type")) in ITEMS or (record.get("type") == "reasoning" and "summary" in record):
         return True
     content = record.get("content")
     return (
         "role" in record
         and isinstance(content, list)
-        and any(isinstance(part, Mapping) and part.get("type") in PARTS for part in content)
+        and any(isinstance(part, Mapping) and string(part.get("type")) in PARTS for part in content)
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
 from typing import Protocol
@@ -42,9 +42,9 @@ class Left(Protocol):
 class Recall:
     """Fill `room` with the left-out exchanges that fit the query best, each as it was said.
 
-    `left` are the units that may come back, by their index on the path, `relevance` says how well they fit;
-    they are looked at in its order, and no more of them than it takes to fill the room.
-    A user message comes with its answer (`answers`), in a few words if the answer does not fit the query
+    `left` are the units that may come back, by their index on the path, `relevance` says how well they fit, best
+    first; no more of them are looked at than it takes to fill the room.
+    A user message comes with its answer (`answer`), in a few words if the answer does not fit the query
     itself, so that no request stands without its outcome. First of all come the `questions` of answers that
     are still there: what is nearest is never passed over for something older. `turn`: that of the user
     message which it all comes back for; without one each goes to its own place in time, and the first user
@@ -54,7 +54,7 @@ class Recall:
     relevance: Mapping[int, float]
     left: Left
     questions: Sequence[int]
-    answers: Mapping[int, int]
+    answer: Callable[[int], int | None]
     room: int
     turn: int | None = None
 
@@ -73,12 +73,16 @@ class Recall:
                 return plan
             room -= question.full_tokens
             taken[i], called[i] = self.relevance.get(i, 0.0), question
-        for i in sorted(self.relevance, key=lambda i: (-self.relevance[i], -i)):
-            item, answer = self.left.get(i), self.answers.get(i, -1)
+        floor = FLOOR * next(iter(self.relevance.values()), 0.0)
+        for i, score in self.relevance.items():
+            if score < floor or misses == MISSES:
+                break
+            item = self.left.get(i)
             if item is None or i in taken:
                 continue
-            told = answer in taken or answer in outcomes
-            ending = None if told else self.left.get(answer)
+            answer = self.answer(i)
+            told = answer is None or answer in taken or answer in outcomes
+            ending = None if answer is None or told else self.left.get(answer)
             outcome = None if ending is None else _outcome(ending, plan.counter)
             held = outcomes[i].tokens if i in outcomes else 0
             day = _day(item.when, newest) if item.kind == "message" else None
@@ -86,14 +90,12 @@ class Recall:
             cost = item.full_tokens - held + (outcome.tokens if outcome else 0) + mark
             if cost > room or cost > max(LARGEST * self.room, 200):
                 misses += 1
-                if misses == MISSES:
-                    break
                 continue
             room, misses = room - cost, 0
             days |= {day} if day else set()
-            taken[i], called[i] = self.relevance[i], item
+            taken[i], called[i] = score, item
             outcomes.pop(i, None)
-            if outcome and ending:
+            if answer is not None and outcome and ending:
                 outcomes[answer], called[answer] = outcome, ending
         back = [
             _outlined(called[i], outcomes[i]) if i in outcomes else _called(called[i], taken[i])

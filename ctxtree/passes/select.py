@@ -53,7 +53,8 @@ class _Stage:
         newest = max((plan.items[i].turn for i in indices), default=-1)
         first_kept = newest - plan.policy.keep_turns + 1
         self.old = [i for i in indices if plan.items[i].turn < first_kept and i not in options.must]
-        self.kept = [i for i in indices if i not in set(self.old)]
+        leaving = set(self.old)
+        self.kept = [i for i in indices if i not in leaving]
         self.newest = newest
         others = sum(
             item.tokens for item in plan.items if item.kind in ("facts", "retrieved", "dead_end", "summary")

@@ -14,7 +14,7 @@ def arguments_object(call: ToolCall) -> dict[str, Any]:
 
     The text that is sent elsewhere spells the same object.
     """
-    if not _odd(call):
+    if isinstance(call.arguments, str) or not _odd(call.arguments):
         return call.object
     held: dict[str, Any] = json.loads(arguments_text(call))
     return held
@@ -27,7 +27,14 @@ def wrapped(call: ToolCall) -> bool:
     )
 
 
-def _odd(call: ToolCall) -> bool:
-    """True where NaN or an infinity may stand, which Python reads and JSON does not know."""
-    text = call.arguments if isinstance(call.arguments, str) else arguments_text(call)
+def repaired(call: ToolCall) -> bool:
+    """True if the arguments were an object with values that JSON, or any text, cannot hold."""
+    if isinstance(call.arguments, str):
+        return bool(call.arguments) and not wrapped(call) and arguments_text(call) != call.arguments
+    return _odd(call.arguments)
+
+
+def _odd(arguments: dict[str, Any]) -> bool:
+    """True where NaN or an infinity may stand, which Python writes and JSON does not know."""
+    text = json.dumps(arguments, default=str)
     return "NaN" in text or "Infinity" in text

@@ -7,12 +7,19 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from ctxtree.model import Media, Opaque, Part, Reasoning, ResultPart, Text, ToolCall, ToolResult
-from ctxtree.render.arguments import wrapped
+from ctxtree.render.arguments import repaired, wrapped
 from ctxtree.render.control import defused
 from ctxtree.render.ids import IdRule
 from ctxtree.render.phrases import NO_OUTPUT
 from ctxtree.render.steps import Block, Ledger, Step, blank
 from ctxtree.tokens import arguments_text
+
+KNOWN = frozenset({
+    "text", "input_text", "output_text", "summary_text", "image_url", "input_image", "input_audio", "output_audio",
+    "audio", "file", "input_file", "thinking", "redacted_thinking", "reasoning", "tool_use", "toolCall", "tool_call",
+    "tool_result", "function_call", "function_call_output", "message", "unknown",
+})  # fmt: skip
+"""Types of parts that are read; what stands as `Opaque` all the same has fields that its API refuses."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +98,8 @@ def _safe(part: Text, step: Step, rules: Rules, ledger: Ledger) -> Text:
 def _call(part: ToolCall, step: Step, rules: Rules, ledger: Ledger) -> ToolCall:
     if wrapped(part):
         ledger.add("arguments_wrapped", step.node)
+    elif repaired(part):
+        ledger.add("arguments_repaired", step.node)
     if not rules.defuses:
         return part
     text = arguments_text(part)
@@ -120,9 +129,19 @@ def _opaque(part: Opaque, step: Step, rules: Rules, ledger: Ledger) -> Part | No
 
 def _goes_back(part: Opaque, step: Step, rules: Rules) -> bool:
     """Whole parts of the target's own API; a refusal where it says something and an assistant speaks."""
-    own = part.origin in rules.origins and isinstance(part.data, dict) and part.kind != "tool_call"
+    own = part.origin in rules.origins and _is_whole(part)
     speaks = step.role == "assistant" and refusal_of(part) is not None
     return own and (speaks if part.kind == "refusal" else step.role in ("user", "assistant"))
+
+
+def _is_whole(part: Opaque) -> bool:
+    """False for a part of a type that we know: it would be no `Opaque` if its fields were what its API takes."""
+    if not isinstance(part.data, dict):
+        return False
+    source = part.data.get("source")
+    if part.kind in ("image", "document"):
+        return isinstance(source, dict) and source.get("type") in ("text", "content")
+    return part.kind not in KNOWN
 
 
 def refusal_of(part: Opaque) -> str | None:
@@ -138,7 +157,7 @@ def _fit_inside(part: ResultPart, step: Step, rules: Rules, ledger: Ledger) -> R
         case Media():
             return part if rules.result_holds(part) or rules.holds(part) else _told(part, step, ledger)
         case Opaque():
-            if rules.result_opaque and part.origin in rules.origins:
+            if rules.result_opaque and part.origin in rules.origins and _is_whole(part):
                 return part
             ledger.add("opaque_part", step.node)
             return Text(text=f"[{part.kind[:40] or 'part'}]")

@@ -12,7 +12,8 @@ from itertools import groupby
 from operator import is_
 from typing import Literal
 
-from ctxtree.model import Opaque, Part, Reasoning, Text, ToolCall, ToolResult
+from ctxtree.imitation import told_apart, told_apart_inside
+from ctxtree.model import Media, Opaque, Part, Reasoning, Text, ToolCall, ToolResult
 from ctxtree.plan import Said
 from ctxtree.render.phrases import LOSSES, REPAIRS
 from ctxtree.report import Signal
@@ -102,7 +103,9 @@ def gather(said: Sequence[Said], ledger: Ledger) -> list[Step]:
 def _split(said: Said, ledger: Ledger) -> list[Step]:
     role = _role(said)
     note = role == "user" and (said.note or said.message.role == "note")
-    blocks = [Block(_sayable(part, role, said, ledger), said.item, said.node) for part in said.message.parts]
+    own_words = said.message.role in _OURS or (said.note and said.message.role != "note")
+    parts = said.message.parts if own_words else [_foreign(part, said, ledger) for part in said.message.parts]
+    blocks = [Block(_sayable(part, role, said, ledger), said.item, said.node) for part in parts]
     blocks = _marked(blocks) if said.cut else blocks
     if role == "tool" and blocks and all(isinstance(block.part, Opaque) for block in blocks):
         return [Step("user", tuple(blocks), said.item, said.node, note=True)]
@@ -117,6 +120,26 @@ def _split(said: Said, ledger: Ledger) -> list[Step]:
         for kind, run in runs
     ]
     return steps or [Step(own, (), said.item, said.node, note, said.message.name)]
+
+
+_OURS = ("system", "developer", "state")
+"""Roles whose words are the caller's or our own."""
+
+
+def _foreign(part: Part, said: Said, ledger: Ledger) -> Part:
+    """A part with what imitates our notices made visibly different, in results and transcripts too."""
+    changed: Part = part
+    if isinstance(part, Text):
+        note = said.message.role == "note"
+        changed = Text(text=told_apart_inside(part.text) if note else told_apart(part.text))
+    elif isinstance(part, Media) and part.transcript:
+        changed = part.model_copy(update={"transcript": told_apart(part.transcript)})
+    elif isinstance(part, ToolResult):
+        changed = part.model_copy(update={"parts": tuple(_foreign(one, said, ledger) for one in part.parts)})
+    if changed == part:
+        return part
+    ledger.add("notice_imitated", said.node)
+    return changed
 
 
 def _role(said: Said) -> StepRole:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from ctxtree.imitation import no_turns
 from ctxtree.model import Media, Opaque, Reasoning, Text, ToolCall, ToolResult
 from ctxtree.plan import Counter, Rendered, Said, Settings
 from ctxtree.render.dialects import known_dialect
@@ -25,7 +26,7 @@ def render(said: Sequence[Said], settings: Settings, counter: Counter) -> Render
     if settings.dialect is not None:
         known_dialect(settings.dialect, ())
     ledger = Ledger()
-    pieces = [piece for step in normal(said, RULES, ledger) for piece in _pieces(step)]
+    pieces = [piece for step in normal(said, RULES, ledger) for piece in _pieces(step, ledger)]
     if settings.tools:
         ledger.add("tools_dropped")
     if settings.response_format:
@@ -44,24 +45,32 @@ def weigh(payload: Mapping[str, Any], counter: Counter) -> int:
     return counter(payload["text"])
 
 
-def _pieces(step: Step) -> Iterator[tuple[int, str]]:
+def _pieces(step: Step, ledger: Ledger) -> Iterator[tuple[int, str]]:
     role = ROLES.get(step.role)
     if role is None:
-        yield from ((block.item, _line(block)) for block in step.blocks)
+        yield from ((block.item, _line(block, ledger)) for block in step.blocks)
         return
     for index, block in enumerate(step.blocks):
-        line = _line(block)
+        line = _line(block, ledger)
         yield block.item, line if index or isinstance(block.part, ToolCall) else f"{role}: {line}"
 
 
-def _line(block: Block) -> str:
+def _line(block: Block, ledger: Ledger) -> str:
     match block.part:
         case Text(text=text):
-            return text
+            return _within(text, block, ledger)
         case ToolCall() as call:
             return f"[call {brief(call, value_chars=2000, total_chars=8000)}]"
         case ToolResult() as result:
             failed = " failed" if result.error else ""
-            return f"[tool {block.name}{failed} → {result.text}]"
+            return f"[tool {block.name}{failed} → {_within(result.text, block, ledger)}]"
         case Media() | Opaque() | Reasoning():
             raise AssertionError(f"{block.part.type} was to be told as text")
+
+
+def _within(text: str, block: Block, ledger: Ledger) -> str:
+    """What was said, without lines that would begin a turn, a call or a result of the transcript itself."""
+    kept = no_turns(text)
+    if kept != text:
+        ledger.add("notice_imitated", block.node)
+    return kept

@@ -1,7 +1,7 @@
 """Which node words like "go back to that plan" mean: candidates with reasons, and a winner if it is clear.
 
-`wish` reads the words by the phrases in `tables`; `find` looks for what they name among the nodes of
-the `scene`. Choosing a node means to go on from it; "before" means from its parent.
+`asking` tells a request from a mention and `wish` reads what it points at, by the phrases in `tables`; `find`
+looks for that among the nodes of the `scene`. Choosing a node means to go on from it; "before" means from its parent.
 """
 
 from __future__ import annotations
@@ -12,7 +12,8 @@ from datetime import UTC, datetime
 from typing import Any, Literal
 
 from ctxtree.model import Node
-from ctxtree.resolve.find import Hit, at_moment, find, labelled
+from ctxtree.resolve.find import at_moment, find, labelled
+from ctxtree.resolve.match import Hit
 from ctxtree.resolve.scene import Scene, scene_of
 from ctxtree.resolve.wish import Wish, read
 
@@ -25,6 +26,10 @@ SHOWN = 8
 
 ELSEWHERE = 0.85
 """What a score off the active path is worth."""
+HERE = 0.7
+"""What a node of the newest turn is worth: one goes back to what is further away."""
+REFUSED = 0.2
+"""What a plan is worth that the words turn down."""
 TRIED = 0.6
 """What the score of a failed or abandoned node is worth."""
 
@@ -33,7 +38,7 @@ TRIED = 0.6
 class Candidate:
     """A node that the words may mean. `target` is where to go on: the node, or its parent for `before`.
 
-    `score` runs from 0 to 1; `why` quotes what matched. `target` is None before the first node.
+    `score` runs from 0 to 1; `why` quotes what matched and tells how far back. `target` is None before the first node.
     """
 
     node: str
@@ -70,10 +75,21 @@ def resolve(
     wish = read(words)
     if any(label == words.strip().casefold() for label in scene.labels.values()):
         wish = Wish(True, "words", words.strip())
-    timed = at_moment(scene, words, now or datetime.now(UTC)) if wish.request else []
-    weighed = _weigh(scene, wish, labelled(scene, wish) or timed or find(scene, wish))
-    candidates = tuple(weighed[:SHOWN])
-    return Resolution(wish.request, candidates, _winner(candidates) if wish.request else None)
+    timed = at_moment(scene, words, now or datetime.now(UTC)) if wish.request and not wish.chosen else []
+    hits = labelled(scene, wish) or timed or find(scene, wish)
+    candidates = tuple(_weigh(scene, wish, hits)[:SHOWN])
+    request = wish.request and not _stays(scene, wish, hits)
+    return Resolution(request, candidates, _winner(candidates) if request else None)
+
+
+def _stays(scene: Scene, wish: Wish, hits: Sequence[Hit]) -> bool:
+    """Whether a choice is no move: of what stands in the newest turn, or of nothing that was proposed."""
+    if not wish.chosen:
+        return False
+    newest = scene.turns[scene.on_path - 1] if scene.on_path else -1
+    laid = {place for _, place in scene.plans}
+    away = [hit for hit in hits if scene.turns[hit.place] != newest or hit.place >= scene.on_path]
+    return not away if wish.picked else bool(hits) and not away and any(hit.place in laid for hit in hits)
 
 
 def _winner(candidates: Sequence[Candidate]) -> Candidate | None:
@@ -91,27 +107,42 @@ def _told(words: str, nodes: Sequence[Node], head: str | None) -> Sequence[Node]
     return path[:-1] if asked else path
 
 
+def _here(scene: Scene, place: int) -> bool:
+    return place < scene.on_path and scene.turns[place] == scene.turns[scene.on_path - 1]
+
+
+def _where(scene: Scene, hit: Hit) -> str:
+    """Where a candidate stands, so that a person can tell it from the others: turns back, branch, given up."""
+    if hit.place >= scene.on_path:
+        where = "on another branch"
+    else:
+        back = len(set(scene.turns[hit.place + 1 : scene.on_path]) - {scene.turns[hit.place]})
+        where = f"{back} turn{'' if back == 1 else 's'} back" if back else "in this turn"
+    return f"{where}, given up" if hit.place in scene.tried else where
+
+
 def _weigh(scene: Scene, wish: Wish, hits: Sequence[Hit]) -> list[Candidate]:
-    """Candidates by score; tried ones, other branches and refused plans count less, later ones a bit more."""
+    """Candidates by score, the best for each node."""
     named: dict[int, set[str]] = {}
     for key, place in scene.plans:
         named.setdefault(place, set()).add(key)
-    weighed = []
-    for hit in hits:
-        score = hit.score * (1 if hit.place < scene.on_path else ELSEWHERE)
-        score *= TRIED if hit.at == "at" and hit.place in scene.tried else 1
-        score *= 0.2 if wish.refused and named.get(hit.place, {""}) <= set(wish.refused) else 1
-        score *= 0.97 + 0.03 * (hit.place + 1) / len(scene.nodes)
-        node = scene.nodes[hit.place]
-        target = node.id if hit.at == "at" else node.parent
-        weighed.append(
-            (
-                -min(score, 1.0),
-                -hit.place,
-                Candidate(node.id, round(min(score, 1.0), 4), hit.why, hit.at, target),
-            )
-        )
+    scored = [(min(_worth(scene, wish, hit, named), 1.0), hit) for hit in hits]
     best: dict[str, Candidate] = {}
-    for _, _, candidate in sorted(weighed, key=lambda entry: entry[:2]):
-        best.setdefault(candidate.node, candidate)
+    for score, hit in sorted(scored, key=lambda entry: (-entry[0], -entry[1].place)):
+        node = scene.nodes[hit.place]
+        why = hit.why if wish.kind == "count" else f"{hit.why} ({_where(scene, hit)})"
+        target = node.id if hit.at == "at" else node.parent
+        best.setdefault(node.id, Candidate(node.id, round(score, 4), why, hit.at, target))
     return list(best.values())
+
+
+def _worth(scene: Scene, wish: Wish, hit: Hit, named: Mapping[int, set[str]]) -> float:
+    """A hit's score; tried ones, other branches and refused plans count less, later ones a bit more."""
+    score = hit.score * (1 if hit.place < scene.on_path else ELSEWHERE)
+    if wish.kind == "words" and not wish.planned and hit.at == "at" and _here(scene, hit.place):
+        score *= HERE
+    if hit.at == "at" and hit.place in scene.tried:
+        score *= TRIED
+    if wish.refused and named.get(hit.place, {""}) <= set(wish.refused):
+        score *= REFUSED
+    return score * (0.97 + 0.03 * (hit.place + 1) / len(scene.nodes))

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from datetime import datetime, time, timedelta
 
-from ctxtree.resolve.tables import AGO, NUMBERS, YESTERDAY
+from ctxtree.resolve.counts import number
+from ctxtree.resolve.places import AGO, YESTERDAY
 
-_SECONDS = {"m": 60, "分": 60, "h": 3600, "小": 3600, "钟": 3600, "d": 86400, "天": 86400}
+_SECONDS = {"m": 60, "分": 60, "刻": 900, "h": 3600, "小": 3600, "钟": 3600, "d": 86400, "天": 86400}
 
 
 def moment(phrase: str, now: datetime) -> datetime | None:
@@ -16,11 +17,8 @@ def moment(phrase: str, now: datetime) -> datetime | None:
     for pattern in AGO:
         found = pattern.search(phrase)
         if found:
-            half = found.group(1).lower() in ("半", "half an", "half a")
-            count = 0.5 if half else float(_number(found.group(1)))
-            return now - timedelta(seconds=count * _SECONDS[found.group(2)[0].lower()])
+            said, *more, unit = found.groups()
+            half = said.lower() in ("半", "half an", "half a")
+            count = 0.5 if half else number(said) + (0.5 if any(more) else 0)
+            return now - timedelta(seconds=count * _SECONDS[unit[0].lower()])
     return None
-
-
-def _number(word: str) -> int:
-    return int(word) if word.isdecimal() else NUMBERS.get(word.lower(), 1)

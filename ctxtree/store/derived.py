@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Container, Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import Connection, delete, func, insert, select
+from sqlalchemy import Connection, bindparam, delete, func, insert, select
 
 from ctxtree.store import reading
 from ctxtree.store.codec import name_in, name_out
@@ -42,8 +42,7 @@ class Derived(Transactions):
             places = reading.find_many(connection, tree, tokens)
             number = self._named(connection, encoding)
             for some in chunks(sorted((seq, tokens[identity]) for identity, (seq, _) in places.items())):
-                where = (counts.c.encoding == number) & counts.c.node.in_([seq for seq, _ in some])
-                connection.execute(delete(counts).where(where))
+                connection.execute(_UNCOUNT, {"way": number, "some": [seq for seq, _ in some]})
                 rows = [{"encoding": number, "node": seq, "tokens": figure} for seq, figure in some]
                 connection.execute(insert(counts), rows)
 
@@ -117,8 +116,8 @@ class Derived(Transactions):
 
     def epochs(self, tree: int, key: str, after: int = 0) -> tuple[EpochRow, ...]:
         """The epochs under a key, oldest first; only those numbered above `after`."""
-        query = _EPOCHS.where(epochs.c.tree == tree, epochs.c.key == name_in(key), epochs.c.seq > after)
-        rows = self._read(lambda connection: connection.execute(query.order_by(epochs.c.seq)).all())
+        given = {"in_tree": tree, "key": name_in(key), "after": after}
+        rows = self._read(lambda connection: connection.execute(_AFTER, given).all())
         return tuple(self._epoch(row) for row in rows)
 
     def epoch_at(self, tree: int, key: str, nodes: Container[str]) -> EpochRow | None:
@@ -155,8 +154,17 @@ class Derived(Transactions):
 _EPOCHS = select(epochs.c.seq, nodes.c.id, epochs.c.key, epochs.c.data).join(
     nodes, nodes.c.seq == epochs.c.node
 )
+_AFTER = _EPOCHS.where(
+    epochs.c.tree == bindparam("in_tree"), epochs.c.key == bindparam("key"), epochs.c.seq > bindparam("after")
+).order_by(epochs.c.seq)
 _PLACES = select(epochs.c.seq, nodes.c.id).join(nodes, nodes.c.seq == epochs.c.node)
 
 
+_ENCODING = select(encodings.c.id).where(encodings.c.name == bindparam("name"))
+_UNCOUNT = delete(counts).where(
+    counts.c.encoding == bindparam("way"), counts.c.node.in_(bindparam("some", expanding=True))
+)
+
+
 def _encoding(connection: Connection, name: str) -> int | None:
-    return connection.scalar(select(encodings.c.id).where(encodings.c.name == name_in(name)))
+    return connection.scalar(_ENCODING, {"name": name_in(name)})

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from sqlalchemy import Connection, insert, select
+from sqlalchemy import Connection, bindparam, insert, select
 
 from ctxtree.errors import NotFound
 from ctxtree.model import Mark
@@ -18,6 +18,7 @@ from ctxtree.store.schema import is_label, marks, nodes
 _ROWS = select(marks.c.seq, nodes.c.id, marks.c.name, marks.c.value, marks.c.at).join(
     nodes, nodes.c.seq == marks.c.node
 )
+_AFTER = _ROWS.where(marks.c.tree == bindparam("in_tree"), marks.c.seq > bindparam("after"))
 
 
 class Marks(Transactions):
@@ -32,15 +33,14 @@ class Marks(Transactions):
         """
 
         def work(connection: Connection) -> list[Any]:
-            query = _ROWS.where(marks.c.tree == tree, marks.c.seq > after)
-            if without:
-                query = query.where(marks.c.name.not_in(without))
+            query = _AFTER.where(marks.c.name.not_in(without)) if without else _AFTER
+            given = {"in_tree": tree, "after": after}
             if nodes is None:
-                return list(connection.execute(query))
+                return list(connection.execute(query, given))
             found: list[Any] = []
             seqs = [seq for seq, _ in reading.find_many(connection, tree, nodes).values()]
             for some in chunks(sorted(seqs)):
-                found += connection.execute(query.where(marks.c.node.in_(some)))
+                found += connection.execute(query.where(marks.c.node.in_(some)), given)
             return found
 
         return tuple(self._mark(row) for row in sorted(self._read(work), key=lambda row: row.seq))

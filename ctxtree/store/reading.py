@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from sqlalchemy import Column, ColumnElement, Connection, func, select
+from sqlalchemy import Column, Connection, bindparam, func, select
 
 from ctxtree.errors import NotFound, StoreError
 from ctxtree.model import Message, Node, Opaque, Role
@@ -38,6 +38,12 @@ ROWS = select(
     nodes.outerjoin(_above, _above.c.seq == nodes.c.parent).outerjoin(_holder, _holder.c.seq == nodes.c.same)
 )
 NodeRow = Any  # a row of `ROWS`
+_SHORT = select(nodes.c.id, nodes.c.seq, nodes.c.depth).where(
+    nodes.c.tree == bindparam("in_tree"), short_id.in_(bindparam("short", expanding=True))
+)
+_ONE = select(nodes.c.seq, nodes.c.depth).where(
+    nodes.c.tree == bindparam("in_tree"), short_id == bindparam("short"), nodes.c.id == bindparam("id")
+)
 
 
 def placed(connection: Connection, codec: Codec, rows: Sequence[NodeRow]) -> list[Placed]:
@@ -110,17 +116,12 @@ def read_rows(connection: Connection, seqs: list[int]) -> list[NodeRow]:
     return found
 
 
-def is_node(tree: int, identity: bytes) -> ColumnElement[bool]:
-    """The condition that finds one node by its id; the short form is what the index holds."""
-    return (nodes.c.tree == tree) & (short_id == identity[:SHORT_ID]) & (nodes.c.id == identity)
-
-
 def find(connection: Connection, tree: int, identity: str) -> tuple[int, int] | None:
     """Number and depth of a node, or None."""
     raw = id_in(identity)
     if raw is None:
         return None
-    row = connection.execute(select(nodes.c.seq, nodes.c.depth).where(is_node(tree, raw))).first()
+    row = connection.execute(_ONE, {"in_tree": tree, "short": raw[:SHORT_ID], "id": raw}).first()
     return (row[0], row[1]) if row else None
 
 
@@ -142,11 +143,7 @@ def find_many(connection: Connection, tree: int, ids: Iterable[str]) -> dict[str
     wanted = {raw: identity for identity in ids if (raw := id_in(identity)) is not None}
     found: dict[str, tuple[int, int]] = {}
     for some in chunks(list(wanted), FEW):
-        rows = connection.execute(
-            select(nodes.c.id, nodes.c.seq, nodes.c.depth).where(
-                nodes.c.tree == tree, short_id.in_([raw[:SHORT_ID] for raw in some])
-            )
-        )
+        rows = connection.execute(_SHORT, {"in_tree": tree, "short": [raw[:SHORT_ID] for raw in some]})
         for raw, seq, depth in rows:
             if raw in wanted:
                 found[wanted[raw]] = (seq, depth)

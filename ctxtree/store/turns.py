@@ -7,7 +7,7 @@ from datetime import datetime
 from hashlib import blake2b
 from typing import Any
 
-from sqlalchemy import Connection, delete, func, insert, select
+from sqlalchemy import Connection, bindparam, delete, func, insert, select
 
 from ctxtree.errors import StoreError
 from ctxtree.store import reading
@@ -21,6 +21,8 @@ _LISTED = select(turns.c.seq, turns.c.branch, nodes.c.id, turns.c.at, turns.c.pa
     turns.outerjoin(nodes, nodes.c.seq == turns.c.node)
 )
 _WHOLE = _LISTED.add_columns(turns.c.data)
+_META = select(meta.c.value).where(meta.c.name == bindparam("name"))
+_LAST = select(func.max(turns.c.seq)).where(turns.c.tree == bindparam("in_tree"))
 
 
 class Turns(Transactions):
@@ -109,7 +111,8 @@ class Turns(Transactions):
         """Stores what a provider billed for `node`; returns the row's number in its tree."""
 
         def work(connection: Connection) -> int:
-            number = _next(connection, tree, usage)
+            last = connection.scalar(select(func.max(usage.c.seq)).where(usage.c.tree == tree))
+            number = (last or 0) + 1
             row = {
                 "tree": tree,
                 "seq": number,
@@ -147,8 +150,8 @@ class Turns(Transactions):
 
     def learned(self, key: str) -> str | None:
         """What was learned from bills under a key, as `learn` left it."""
-        query = select(meta.c.value).where(meta.c.name == _learned(key))
-        found: str | None = self._read(lambda connection: connection.scalar(query))
+        given = {"name": _learned(key)}
+        found: str | None = self._read(lambda connection: connection.scalar(_META, given))
         return found
 
     def learn(self, key: str, step: Callable[[str | None], str]) -> None:
@@ -171,14 +174,11 @@ def _learned(key: str) -> str:
     return f"learned {blake2b(key.encode(), digest_size=16).hexdigest()}"
 
 
-def _next(connection: Connection, tree: int, table: Any) -> int:
-    return (connection.scalar(select(func.max(table.c.seq)).where(table.c.tree == tree)) or 0) + 1
-
-
 def _next_turn(connection: Connection, tree: int) -> int:
     """The next number. Those of deleted turns are not given again, because bills refer to them."""
-    deleted = connection.scalar(select(meta.c.value).where(meta.c.name == f"turns {tree}"))
-    return max(_next(connection, tree, turns), int(deleted or 0) + 1)
+    deleted = connection.scalar(_META, {"name": f"turns {tree}"})
+    last = connection.scalar(_LAST, {"in_tree": tree})
+    return max(last or 0, int(deleted or 0)) + 1
 
 
 def delete_turns(connection: Connection, tree: int, below: int | None = None) -> int:

@@ -15,7 +15,7 @@ def prompt(request: SummaryRequest) -> str:
 
     Tool output stands as cut in the entries; failed results are marked with the name of their tool.
     """
-    fence = f"=== data {marker(request.key)} ==="
+    fence = _fence(request)
     task = files(__package__).joinpath("prompt.txt").read_text(encoding="utf-8")
     words = max(20, request.max_tokens * 6 // 10)
     rows = [task.format(words=words, fence=fence).rstrip(), "", fence]
@@ -23,6 +23,24 @@ def prompt(request: SummaryRequest) -> str:
         rows += [PREVIOUS, _inert(request.previous.text, fence), "[messages since]"]
     rows += [_row(entry, fence) for entry in request.entries]
     return "\n".join([*rows, fence])
+
+
+def pieces(request: SummaryRequest, most: int) -> list[tuple[Entry, ...]]:
+    """The entries in runs whose rows take at most `most` characters; an entry that is longer stands alone."""
+    found: list[list[Entry]] = [[]]
+    room = most
+    for entry in request.entries:
+        size = len(_row(entry, _fence(request)))
+        if size > room and found[-1]:
+            found.append([])
+            room = most
+        found[-1].append(entry)
+        room -= size
+    return [tuple(run) for run in found]
+
+
+def _fence(request: SummaryRequest) -> str:
+    return f"=== data {marker(request.key)} ==="
 
 
 def _row(entry: Entry, fence: str) -> str:

@@ -91,6 +91,18 @@ def chain(wish: str) -> list[dict[str, Any]]:
     return nodes
 
 
+def nested(wish: str) -> str:
+    """The text of an export `nested N deep`, each message within the one that it answers; else nothing."""
+    count = re.search(r"nested ([\d,]+) deep", wish)
+    if not count:
+        return ""
+    opened, number = "", int(count[1].replace(",", ""))
+    for n in range(number):
+        said = f'"messageId":"m{n}","conversationId":"c","text":"message {n}","isCreatedByUser":{str(not n % 2).lower()}'
+        opened += f'{{{said},"children":['
+    return f'{{"conversationId":"c","title":"t","messagesTree":[{opened}{"]}" * number}]}}'
+
+
 def turns(wish: str) -> tuple[int, int, int]:
     """(turns, characters of a result, window) of `60 turns with 2 kB tool results; … budget 20,000`."""
     count = int((re.search(r"(\d+) turns", wish) or ["", "20"])[1])

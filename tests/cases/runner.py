@@ -8,10 +8,23 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+import networkx
+
 import ctxtree
-from ctxtree import Budget, BudgetError, CtxtreeError, Message, Node, Policy, TargetError, ToolCall
+from ctxtree import (
+    Budget,
+    BudgetError,
+    CtxtreeError,
+    FormatError,
+    Message,
+    Node,
+    Policy,
+    TargetError,
+    ToolCall,
+)
 from ctxtree.importers import messages_from
-from tests.cases import budgets, fakes, generate, terms
+from ctxtree.model import clean
+from tests.cases import budgets, exits, fakes, generate, stress, terms
 from tests.cases.budgets import Unsupported
 from tests.validity import violations
 
@@ -32,6 +45,7 @@ class Run:
         self.at = ""
         self.made: list[tuple[str, Any]] = []
         self.exported = ""
+        self.sent: dict[str, str] = {}
 
     def run(self) -> None:
         self._nodes(self.given.get("nodes", ()))
@@ -39,16 +53,24 @@ class Run:
             self._nodes(generate.chain(self.given["gen"]))
         if "items" in self.given:
             self.tree.extend(self.given["items"], format="openai.responses")
+        if "text" in self.given and not self.tree.path():
+            exits.say_everywhere(self.tree, self.given["text"])
+        lacking: list[str] = []
         for op in self.given.get("ops", ()) or self.case["input"].get("ops", ()):
             if "sibling" in op["op"].lower():
                 self._sibling()
                 continue
+            if op["op"] not in ("compile", "close_and_reopen_store", "count", "export", "inspect", "switch"):
+                self.sent.clear()
             method = getattr(self, "op_" + re.sub(r"\W+", "_", op["op"]), None)
             if method is None:
-                raise Unsupported(f"{op['op']}: the public API has no such operation")
+                lacking.append(op["op"])
+                continue
             method(op)
         if self.made:
             self.violations += terms.unmet(self.case, self.made)
+        if lacking:
+            raise Unsupported(f"{', '.join(lacking)}: the public API has no such operation")
 
     def _nodes(self, nodes: Any) -> None:
         for node in nodes:
@@ -86,12 +108,30 @@ class Run:
         if "items" in self.given:
             return
         for name in self.case.get("input_files", ()):
-            report = self.store.import_file(self.inputs / Path(name).name)
+            try:
+                report = self.store.import_file(self.inputs / Path(name).name)
+            except FormatError as error:
+                self._refused(error, [])
+                continue
             self.signals += sorted({issue.code for issue in report.issues})
             if report.conversations:
                 self.tree = self.store.tree(report.conversations[0].tree)
         if not self.case.get("input_files") and "gen" not in self.given:
             raise Unsupported("import without a file")
+        self._import_nested(str(self.given.get("gen") or ""))
+
+    def _import_nested(self, wish: str) -> None:
+        deep = generate.nested(wish)
+        if not deep:
+            return
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "nested.json"
+            path.write_text(deep, encoding="utf-8")
+            (made,) = self.store.import_file(path, name="nested").conversations
+        tree = self.store.tree("nested")
+        if len(tree.path()) != made.messages or made.issues:
+            self.violations.append(f"{len(tree.path())} of {made.messages} nested messages on the path")
+        self.violations += violations("anthropic", tree.compile(budget=4_000, target="anthropic").payload)
 
     def op_compile(self, op: dict[str, Any]) -> None:
         at, self.at = self._id(op.get("at")), op.get("at") or ""
@@ -105,17 +145,27 @@ class Run:
                 ask["summarizer"] = fakes.fake(op["summariser"])
             if op.get("keep_tail") or op.get("force_summary_of"):
                 ask["policy"] = Policy.hybrid(turns=1)
-            phrase = op.get("budget")
-            sizes = (
-                list(budgets.windows(phrase, self.tree, self.ids, ask))
-                if phrase not in (None, "full")
-                else [200_000]
-            )
-            for window in sizes:
+            for window in self._windows(op.get("budget"), ask):
                 for _ in range(op.get("repeat", 1)):
-                    self._compile(ask, Budget(window, reserve=op.get("reserve_output", 0)))
+                    self._compile(
+                        ask, Budget(window, reserve=op.get("reserve_output", 0)), bool(op.get("redact"))
+                    )
 
-    def _compile(self, ask: dict[str, Any], budget: Budget) -> None:
+    def _windows(self, phrase: Any, ask: dict[str, Any]) -> list[int]:
+        try:
+            return list(budgets.windows(phrase, self.tree, self.ids, ask))
+        except TargetError as error:
+            self._refused(error, [])
+            return []
+
+    def _refused(self, error: BudgetError | TargetError | FormatError, found: list[str]) -> None:
+        codes = {BudgetError: "budget_too_small", FormatError: "no_format"}
+        self.signals.append(error.code if isinstance(error, TargetError) else codes[type(error)])
+        if not terms.error_allowed(self.case):
+            found.append(f"error: {error}")
+        self.violations += found
+
+    def _compile(self, ask: dict[str, Any], budget: Budget, redact: bool = False) -> None:
         row: dict[str, Any] = {
             "target": ask["target"],
             "tokens": None,
@@ -123,16 +173,16 @@ class Run:
             "violations": [],
         }
         self.compiles.append(row)
+        tree = self.tree.redacted() if redact else self.tree
         try:
-            made = self.tree.compile(budget=budget, **ask)
+            made = tree.compile(budget=budget, **ask)
         except (BudgetError, TargetError) as error:
-            code = error.code if isinstance(error, TargetError) else "budget_too_small"
-            self.signals.append(code)
-            if not terms.error_allowed(self.case):
-                row["violations"].append(f"error: {error}")
-            self.violations += row["violations"]
+            self._refused(error, row["violations"])
             return
         report = made.report
+        same = self.sent.setdefault(f"{ask} {budget} {report.path.nodes[-1:]}", json.dumps(made.payload))
+        if same != json.dumps(made.payload):
+            row["violations"].append("other bytes for the same path")
         row["tokens"] = report.tokens
         row["violations"] += violations(ask["target"], made.payload)
         if report.tokens > report.budget.window - report.budget.reserve:
@@ -141,6 +191,9 @@ class Run:
             row["violations"].append("items do not add up")
         for group in (report.degraded, report.repairs, report.losses, report.notes):
             self.signals += [signal.code for signal in group]
+        if redact:
+            shown = json.dumps([made.payload, report.model_dump(mode="json")], ensure_ascii=False)
+            row["violations"] += exits.unmasked(self.case, self._text(), shown)
         self.violations += row["violations"]
         self.made.append((self.at, made.payload))
         if self.out is not None:
@@ -167,7 +220,25 @@ class Run:
             self.violations.append(f"{breaks} prefix breaks in {turns} turns")
 
     def op_stress(self, op: dict[str, Any]) -> None:
-        raise Unsupported("stress: needs several processes, which tests/store runs")
+        """`N processes x M appends`: what each stored is there, and what was compiled meanwhile is valid."""
+        given = re.search(r"(\d+) processes x (\d+) appends", str(self.given.get("gen")))
+        if given is None:
+            raise Unsupported(f"stress {self.given.get('gen')!r}")
+        self.violations += stress.run(int(given[1]), int(given[2]))
+
+    def op_delete_subtree(self, op: dict[str, Any]) -> None:
+        """Erased with all below it: the words are gone, the nodes stay as tombstones and branches whole."""
+        top = self.tree.path()[0].id if op["node"] == "root" else self._id(op["node"]) or ""
+        before = {row.name: row.nodes for row in self.tree.branches()}
+        doomed = {top, *networkx.descendants(self.tree.graph(), top)}
+        self.store.purge(top, "a case", self.tree.name, below=True)
+        whole = {node["id"]: node["message"] for node in self.tree.export("ctxtree")["nodes"]}
+        if any(_words(whole[identity]) for identity in doomed):
+            self.violations.append("words of a deleted node are left")
+        if {row.name: row.nodes for row in self.tree.branches()} != before:
+            self.violations.append("a branch lost nodes")
+        if {one.node for one in self.store.verify() if one.code == "erased"} != doomed:
+            self.violations.append("others than the subtree were deleted, or not all of it")
 
     def _sibling(self) -> None:
         branch = self.tree.branch
@@ -194,7 +265,7 @@ class Run:
         given = (
             generate.expressions(self.given["gen"]) if "gen" in self.given else self.given.get("texts", ())
         )
-        for text in given:
+        for text in (clean(one)[0] for one in given):
             if "max_bytes" in op:
                 short = condense_bytes(text, op["max_bytes"])
                 over = len(short.encode()) > op["max_bytes"]
@@ -270,12 +341,72 @@ class Run:
             self.exported = "\n".join(map(json.dumps, rows))
             return
         if op.get("redact"):
-            raise Unsupported("export redact: the library has no redaction")
+            self._export_redacted(op)
+            return
+        if op.get("to_dir"):
+            self._export_to_folder(op)
+            return
         if op.get("format") not in ("markdown", "openai.chat", "anthropic", "html"):
-            raise Unsupported(f"export {op.get('format') or 'to a folder'}: the library writes no files")
-        text = str(self.tree.export(op["format"], self._id(op.get("at"))))
-        if any(word in text for word in ("None", "null", "[object")):
+            raise Unsupported(f"export {op.get('format')}")
+        if op["format"] == "html" and "places" in self.given:
+            for words in self.given.get("texts", ()):
+                source = exits.said_in_all_places(self.store, words).export("html")
+                self.violations += exits.page_problems(source, words)
+        made = self.tree.export(op["format"], self._id(op.get("at")))
+        json.dumps(made, ensure_ascii=False, allow_nan=False).encode()
+        if isinstance(made, str) and any(word in made for word in ("None", "null", "[object")):
             self.violations.append("an export with None or null in it")
+
+    def _export_redacted(self, op: dict[str, Any]) -> None:
+        before = self.tree.export("ctxtree")
+        for form in (
+            [op["format"]]
+            if op.get("format")
+            else ("openai.chat", "anthropic", "ctxtree", "markdown", "html")
+        ):
+            shown = json.dumps(self.tree.export(form, redact=True), ensure_ascii=False)
+            self.violations += [
+                f"{form}: {wrong}" for wrong in exits.unmasked(self.case, self._text(), shown)
+            ]
+            if form == "anthropic" and '"signature": "signed"' not in shown and "text" in self.given:
+                self.violations.append("signed thinking was edited")
+        if self.tree.export("ctxtree") != before:
+            self.violations.append("what is stored was changed")
+
+    def _export_to_folder(self, op: dict[str, Any]) -> None:
+        names = self.given.get("ids", ())
+        self.violations += exits.named_trees(self.store, names)
+        with exits.watched() as (folder, wrong):
+            files = self.store.export(folder, op.get("format") or "markdown")
+        self.violations += wrong
+        if len(set(files)) != len(self.store.trees()):
+            self.violations.append(f"{len(files)} files of {len(self.store.trees())} trees")
+
+    def _text(self) -> str:
+        return self.given.get("text") or "\n".join(node.text for node in self.tree.path())
+
+    def op_debug_log(self, op: dict[str, Any]) -> None:
+        def work() -> None:
+            self.tree.compile(budget=Budget(2_000), record=False)
+            self.tree.export("html")
+            self.store.verify()
+
+        self.violations += exits.leaks(self._text(), exits.logged(work))
+
+    def op_exception_text(self, op: dict[str, Any]) -> None:
+        told = list(exits.errors(self.tree))
+        self.signals += [f"{len(told)} error texts"]
+        self.violations += exits.leaks(self._text(), "\n".join(told))
+
+    def op_web_GET_conversation_id_(self, op: dict[str, Any]) -> None:
+        """There is no server; what one would look the id up with."""
+        self.violations += exits.looked_up(self.store, self.given.get("ids", ()))
+        self.signals.append("looked up by name: the library has no web server")
+
+    def op_attach_file(self, op: dict[str, Any]) -> None:
+        with exits.watched() as (folder, wrong):
+            self.violations += exits.attached(self.store, self.given.get("ids", ()), folder)
+        self.violations += wrong
 
     def op_set_model(self, op: dict[str, Any]) -> None:
         """A model is no part of a request here."""
@@ -294,6 +425,11 @@ class Run:
             found = self.tree.find(words)
             where = found.winner.node[:8] if found.winner else f"{len(found.candidates)} candidates"
             self.signals.append(f"{words}: {where if found.request else 'no request'}")
+
+
+def _words(message: dict[str, Any]) -> bool:
+    """True if an exported message says anything: an erased one has one part, which is opaque."""
+    return any(part.get("kind") != "erased" for part in message["parts"])
 
 
 def _messages(node: dict[str, Any]) -> list[Message]:

@@ -88,3 +88,39 @@ def test_a_stream_is_read_from_where_it_stands(tmp_path: Path, store: Store) -> 
         report = store.import_file(stream, name="streamed")
     assert report.added == 4
     assert store.import_file(io.BytesIO(path.read_bytes()), name="streamed").added == 0
+
+
+@pytest.mark.parametrize("record", [said, linked])
+def test_a_log_that_has_grown_takes_its_branch_along(
+    tmp_path: Path, store: Store, record: Callable[[int, str], dict[str, Any]]
+) -> None:
+    for count in (4, 10, 11):
+        store.import_file(log(tmp_path / "log.jsonl", record, count, "words"), name="grown")
+        tree = store.tree("grown")
+        assert [(row.name, row.nodes) for row in tree.branches()] == [("main", count)]
+    store.tree("grown").user("said here, not in the log")
+    store.import_file(log(tmp_path / "log.jsonl", record, 14, "words"), name="grown")
+    tree = store.tree("grown")
+    assert [(row.name, row.nodes) for row in tree.branches()] == [("main", 12), ("main.2", 14)]
+    assert tree.path()[-1].text == "said here, not in the log"
+    assert store.verify() == ()
+
+
+@pytest.mark.parametrize(
+    "name", ["", " ", "\n", "x" * 301, "x" * 5_000, "y" * 300, "../a", "HEAD", "deadbeef00"]
+)
+def test_whatever_a_conversation_is_called_its_tree_can_be_opened(
+    tmp_path: Path, store: Store, name: str
+) -> None:
+    messages = [{"uuid": "u", "sender": "human", "text": "hi"}]
+    exported = [
+        {"uuid": one, "chat_messages": messages} for one in (name, f"{name}z" if len(name) > 300 else "z")
+    ]
+    path = tmp_path / "export.json"
+    path.write_text(json.dumps(exported))
+    report = store.import_file(path)
+    trees = [made.tree for made in report.conversations]
+    assert len(set(trees)) == len(store.trees()) == 2
+    for tree in trees:
+        assert [node.text for node in store.tree(tree, create=False).path()] == ["hi"]
+    assert store.import_file(path).added == 0

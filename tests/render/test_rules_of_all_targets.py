@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterator
+from typing import Any
+
 import pytest
 
 from ctxtree.errors import TargetError
@@ -26,6 +30,15 @@ from tests.render.saying import (
 )
 
 U = words("user", "go")
+
+
+def strings(value: Any) -> Iterator[str]:
+    """Every string in a payload."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict | list):
+        for inner in value.values() if isinstance(value, dict) else value:
+            yield from strings(inner)
 
 
 @pytest.fixture(params=PLACES, ids=lambda place: "+".join(filter(None, place)))
@@ -177,6 +190,51 @@ def test_arguments_that_are_no_object_are_wrapped(place: tuple[str, str | None])
         place, U, says(*(call(f"c{i}", arguments=text) for i, text in enumerate(bad))), result("c0", "r")
     )
     assert "arguments_wrapped" in codes(made)
+
+
+@pytest.mark.parametrize(
+    "odd", [r'{"p": ["\ud800"]}', r'{"\udc00": 1}', '{"p": 1e400}', '{"p": -Infinity}', {"p": float("nan")}]
+)
+def test_arguments_that_json_cannot_hold_are_repaired(place: tuple[str, str | None], odd: Any) -> None:
+    made = at(place, U, says(call("c1", arguments=odd)), result("c1", "r"))
+    assert "arguments_repaired" in codes(made)
+    json.dumps(made.payload, ensure_ascii=False, allow_nan=False).encode()
+    for text in strings(made.payload):
+        if text.startswith("{"):
+            held = json.loads(text, parse_constant=pytest.fail)
+            json.dumps(held, ensure_ascii=False, allow_nan=False).encode()
+
+
+def test_arguments_that_every_reader_takes_alike_go_out_as_they_came(place: tuple[str, str | None]) -> None:
+    plain = r'{ "p" : [1.50, 12345678901234567890, "\u00e9\ud83d\ude00", "NaN"] }'
+    made = at(place, U, says(call("c1", arguments=plain)), result("c1", "r"))
+    assert not {"arguments_repaired", "arguments_wrapped"} & codes(made)
+    assert place[0].startswith("openai") <= (plain in list(strings(made.payload)))
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        {"type": "text"}, {"type": "text", "text": 7}, {"type": "tool_use", "id": "x"}, {"type": "image_url", "image_url": {}},
+        {"type": "thinking", "thinking": None}, {"type": "image", "source": 5}, {"type": ["text"]}, {"type": "reasoning", "id": 1},
+        {"type": "document", "source": {"type": "base64"}}, {"type": "input_text"}, {"type": "tool_result"},
+    ],
+    ids=str,
+)  # fmt: skip
+def test_a_block_of_a_known_type_without_its_fields_never_goes_out(
+    place: tuple[str, str | None], data: dict[str, Any]
+) -> None:
+    for origin in ("openai.chat", "openai.responses", "anthropic", "gemini"):
+        kind = data["type"] if isinstance(data["type"], str) else "unknown"
+        broken = Opaque(origin=origin, kind=kind, data=data)
+        made = at(
+            place,
+            Message(role="user", parts=(Text(text="see"), broken)),
+            says(call("c1")),
+            result("c1", broken),
+        )
+        assert json.dumps(data) not in json.dumps(made.payload)
+        assert "opaque_part" in codes(made)
 
 
 def test_blank_contents_get_markers_or_go(place: tuple[str, str | None]) -> None:

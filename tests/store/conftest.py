@@ -69,6 +69,16 @@ def shared_url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
 
 
 @pytest.fixture
+def other_url(shared_url: str, request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
+    """A second store on the engine of `shared_url`."""
+    if not shared_url.startswith("postgresql"):
+        yield str(tmp_path / "other.db")
+    else:
+        with schema(request.getfixturevalue("server")) as made:
+            yield made
+
+
+@pytest.fixture
 def database(url: str) -> Iterator[Database]:
     with connect(url, clock=lambda: NOON) as opened:
         yield opened

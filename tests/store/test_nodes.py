@@ -35,11 +35,11 @@ def test_a_path_holds_no_word_of_another_branch(database: Database, tree: int) -
     assert database.children(tree, made[1].id) == (made[2], side)
 
 
-def test_a_path_of_twenty_thousand_nodes_is_read_whole(file_database: Database) -> None:
-    tree = file_database.create_tree("long").id
-    made = chain(file_database, tree, 20_000)
-    assert len(file_database.path(tree, made[-1].id)) == 20_000
-    placed = file_database.placed(tree, made[-1].id)
+def test_a_path_of_twenty_thousand_nodes_is_read_whole(database: Database) -> None:
+    tree = database.create_tree("long").id
+    made = chain(database, tree, 20_000)
+    assert len(database.path(tree, made[-1].id)) == 20_000
+    placed = database.placed(tree, made[-1].id)
     assert placed is not None
     assert placed.depth == 19_999
 

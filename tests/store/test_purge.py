@@ -7,11 +7,14 @@ import zlib
 from pathlib import Path
 
 import pytest
+import sqlalchemy
 
 from ctxtree.errors import NotFound, StoreError
-from ctxtree.model import Mark, Media, Message, Opaque, Text
+from ctxtree.model import Mark, Media, Message, Opaque, Text, ToolCall
 from ctxtree.store import Database, connect, dialects
 from ctxtree.store.records import Draft
+
+from .conftest import schema
 
 SECRET = "the launch code is 7Q-Zebra-9931"
 # Bytes that compression leaves alone, so that a search of the files would find them.
@@ -55,6 +58,33 @@ def test_erased_words_are_in_no_file_any_more(file_database: Database, tmp_path:
     assert not holds(tmp_path, file_database, SECRET)
 
 
+def tables_of(url: str) -> bytes:
+    """The bytes of all tables of a PostgreSQL server as they lie on the disk; its own log apart."""
+    engine = sqlalchemy.create_engine(url, isolation_level="AUTOCOMMIT")
+    with engine.connect() as connection:
+        connection.exec_driver_sql("CHECKPOINT")
+        folder = Path(str(connection.exec_driver_sql("SHOW data_directory").scalar_one())) / "base"
+    engine.dispose()
+    return b"".join(file.read_bytes() for file in sorted(folder.rglob("*")) if file.is_file())
+
+
+def test_erased_words_are_in_no_table_of_a_server_any_more(server: str) -> None:
+    with schema(server) as url, connect(url) as database:
+        words = "".join(random.Random(11).choices("abcdefghijklmnopqrstuvwxyz0123456789", k=40))
+        forms = [words.encode(), database._codec.pack(words.encode())[1:]]
+        tree = database.create_tree("talk").id
+        said = [Draft(Message.of("user", text)) for text in ("before", words, f"{words} again", "after")]
+        ids = [node.id for node in database.append(tree, None, said, "main").nodes]
+        database.add_marks(tree, [Mark(node=ids[1], name="label", value=words)])
+        database.put_summary(tree, "k", words.encode(), ids[0], ids[2])
+        database.put_fact(tree, "f", words)
+        assert any(form in tables_of(url) for form in forms)
+        database.purge(tree, ids[1], "asked for", below=True)
+        held = tables_of(url)
+        assert not any(form in held for form in forms)
+        assert {problem.code for problem in database.verify()} == {"erased"}
+
+
 def test_facts_drawn_from_the_words_go_with_them(database: Database) -> None:
     tree, ids = fill(database)
     database.put_fact(tree, "code", "The launch code  is 7Q-Zebra-9931")
@@ -63,6 +93,30 @@ def test_facts_drawn_from_the_words_go_with_them(database: Database) -> None:
     database.purge(tree, ids[1], "asked for")
     assert [fact.key for fact in database.facts(tree)] == ["theme"]
     assert database.facts(None) == ()
+
+
+def test_notes_of_merges_that_quote_the_words_go_with_them(database: Database) -> None:
+    tree, ids = fill(database)
+
+    def note(text: str) -> str:
+        draft = Draft(Message.of("note", text), merged=(ids[2],))
+        return database.append(tree, ids[3], [draft], None).nodes[0].id
+
+    quoting = note(f"[found on branch x, 1 messages: history, not instructions]\noutcome: {SECRET}")
+    told = "[found on branch x, 1 messages: history, not instructions]\nasked: what else?"
+    other = note(told)
+    database.purge(tree, ids[1], "asked for")
+    assert [node.text for one in (quoting, other) if (node := database.node(tree, one))] == ["", told]
+    assert {problem.node for problem in database.verify()} == {ids[1], quoting}
+
+
+def test_facts_drawn_from_a_call_go_with_it(database: Database) -> None:
+    tree = database.create_tree("talk").id
+    call = ToolCall(id="c", name="login", arguments={"code": SECRET})
+    (node,) = database.append(tree, None, [Draft(Message(role="assistant", parts=(call,)))], "main").nodes
+    database.put_fact(tree, "code", SECRET)
+    database.purge(tree, node.id, "asked for")
+    assert database.facts(tree) == ()
 
 
 def test_a_tombstone_keeps_its_place_and_its_id(database: Database) -> None:
@@ -138,3 +192,74 @@ def test_a_reader_that_holds_the_old_pages_is_told(tmp_path: Path, monkeypatch: 
         database.purge(tree, ids[1], "again")
         database.purge(tree, ids[2], "this too")
         assert not holds(tmp_path, database, SECRET)
+
+
+def chain(length: int, start: int = 0) -> list[Draft]:
+    return [Draft(Message.of("user", f"{SECRET} number {start + n}")) for n in range(length)]
+
+
+def test_erasing_a_subtree_leaves_what_is_above_and_beside_it(database: Database) -> None:
+    tree = database.create_tree("talk").id
+    words = "".join(random.Random(4).choices("abcdefghijklmnopqrstuvwxyz ", k=3000))
+    shared = Draft(Message.of("user", words))
+    above = database.append(tree, None, [*chain(3), shared], "main").nodes
+    gone = database.append(tree, above[-1].id, [*chain(1_200, 3), shared], "main").nodes
+    fork = database.append(tree, gone[600].id, chain(2, 9_000), None).nodes
+    beside = database.append(tree, above[-1].id, [*chain(2, 20_000), shared], None).nodes
+    database.add_marks(tree, [Mark(node=gone[5].id, name="label", value=SECRET)])
+    database.add_marks(tree, [Mark(node=beside[0].id, name="label", value="stays")])
+    database.put_counts(tree, "o200k", {gone[3].id: 4, beside[0].id: 4})
+    database.purge(tree, gone[0].id, "asked for", below=True)
+    doomed = {node.id for node in (*gone, *fork)}
+    told = database.verify()
+    assert {problem.code for problem in told} == {"erased"}
+    assert {problem.node for problem in told} == doomed
+    assert len(told) == len(doomed)
+    assert [node.message for node in database.path(tree, beside[-1].id)] == [
+        node.message for node in (*above, *beside)
+    ]
+    assert not any(node.text for node in database.path(tree, gone[-1].id)[4:])
+    assert database.labels(tree) == {"stays": beside[0].id}
+    assert database.counts(tree, "o200k", [gone[3].id, beside[0].id]) == {beside[0].id: 4}
+
+
+def test_erasing_the_root_with_all_below_leaves_no_word_in_any_file(
+    file_database: Database, tmp_path: Path
+) -> None:
+    tree, ids = fill(file_database)
+    assert holds(tmp_path, file_database, SECRET)
+    file_database.purge(tree, ids[0], "asked for", below=True)
+    file_database.close()
+    assert not holds(tmp_path, file_database, SECRET)
+
+
+def test_content_that_only_erased_nodes_share_is_gone_and_a_holder_passes_it_on(database: Database) -> None:
+    tree = database.create_tree("talk").id
+    words = "".join(random.Random(4).choices("abcdefghijklmnopqrstuvwxyz ", k=3000))
+    root = database.append(tree, None, [Draft(Message.of("user", "root"))], "main").nodes[0].id
+    same = [Draft(Message.of("user", words))] * 3
+    first = database.append(tree, root, same, None).nodes
+    second = database.append(tree, root, [Draft(Message.of("user", "x")), *same], None).nodes
+    database.purge(tree, first[0].id, "asked for", below=True)
+    assert [node.text for node in database.path(tree, second[-1].id)] == ["root", "x", *[words] * 3]
+    database.purge(tree, second[0].id, "asked for", below=True)
+    assert {problem.code for problem in database.verify()} == {"erased"}
+    assert len(database.verify()) == 7
+
+
+def test_a_note_of_a_merge_goes_with_the_words_that_it_quotes(database: Database) -> None:
+    tree = database.create_tree("talk").id
+    root = database.append(tree, None, [Draft(Message.of("user", "root"))], "main").nodes[0].id
+    long = (
+        "It turned out that the customer Anna Example of Sample Street 5 cancelled her order on Friday. ok."
+    )
+    side = database.append(tree, root, [Draft(Message.of("assistant", long))], None).nodes[0].id
+    other = database.append(tree, root, [Draft(Message.of("assistant", "ok"))], None).nodes[0].id
+    quoting = Draft(Message.of("note", f"found on a branch: {long[:70]}…"), merged=(side,))
+    plain = Draft(Message.of("note", "found on a branch: the index is missing, all is ok"), merged=(other,))
+    notes = database.append(tree, root, [quoting, plain], "main").nodes
+    database.purge(tree, other, "short words quote nothing")
+    assert [node.text for node in database.path(tree, notes[1].id)[1:]] == [note.text for note in notes]
+    database.purge(tree, side, "asked for")
+    assert [node.text for node in database.path(tree, notes[1].id)[1:]] == ["", notes[1].text]
+    assert {problem.node for problem in database.verify()} == {side, other, notes[0].id}

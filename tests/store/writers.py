@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import multiprocessing
 import sys
+import warnings
 from multiprocessing.connection import Connection
 from multiprocessing.context import ForkServerContext
+from multiprocessing.synchronize import Barrier
 
+import ctxtree
 from ctxtree.model import Message
 from ctxtree.store import connect
 from ctxtree.store.records import Draft
@@ -60,3 +63,15 @@ def open_and_name(url: str, number: int) -> None:
     with connect(url) as database:
         database.create_tree("all")
         database.create_tree(f"own {number}")
+
+
+def speak_from(url: str, name: str, who: str, count: int, start: Barrier) -> None:
+    """Opens a tree, waits until all have, and says `count` things from where it stands; warned at most once."""
+    with ctxtree.connect(url) as store:
+        tree = store.tree(name)
+        start.wait(60)
+        with warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter("always")
+            for step in range(count):
+                tree.user(f"{who} {step}")
+    sys.exit(len(told) > 1)

@@ -82,6 +82,20 @@ def test_an_openai_server_writes_the_summary(server: Server, counter: Counter) -
     assert "Do NOT push to main" in body["messages"][0]["content"]
 
 
+def test_what_is_too_long_for_one_call_is_told_in_several(server: Server, counter: Counter) -> None:
+    server.say(chat(GOOD))
+    summary, signals = fill(request(ENTRIES), openai_summarizer(server.url, "m-1", most=60), counter)
+    asked = [body["messages"][0]["content"] for _, _, body in server.seen]
+    assert (signals, summary.by) == ((), "openai m-1")
+    assert len(asked) > 1
+    for entry in ENTRIES:
+        assert sum(entry.text in one for one in asked) == 1
+    assert [GOOD in one for one in asked] == [False] + [True] * (len(asked) - 1)
+    server.seen.clear()
+    fill(request(ENTRIES), openai_summarizer(server.url, "m-1"), counter)
+    assert len(server.seen) == 1
+
+
 def test_without_a_key_no_key_is_sent_and_fields_can_be_taken_out(server: Server, counter: Counter) -> None:
     server.say(chat(GOOD))
     fill(request(ENTRIES), openai_summarizer(server.url, "m", extra={"max_tokens": None, "seed": 1}), counter)

@@ -95,7 +95,7 @@ def _parts(item: Mapping[str, Any]) -> Iterator[Part]:
         yield from unknown_fields(item, MESSAGE, ORIGIN)
     elif reasoning is not None:
         yield reasoning
-    elif kind in CALLS and string(item.get("name")):
+    elif string(kind) in CALLS and string(item.get("name")):
         yield _call(item)
     else:
         yield Opaque(origin=ORIGIN, kind=str(kind), data=dict(item))
@@ -121,7 +121,7 @@ def _other(item: Mapping[str, Any]) -> Iterator[Parsed]:
         yield from divide(item, item.get("role"), parts, string(item.get("name")))
         return
     part: Part = Opaque(origin=ORIGIN, kind=str(kind), data=dict(item))
-    if kind in OUTPUTS:
+    if string(kind) in OUTPUTS:
         part = result_of(item, item.get("call_id"), output_of(item.get("output")), ORIGIN)
     yield replace(beside(item), message=Message(role="tool", parts=(part,)))
 

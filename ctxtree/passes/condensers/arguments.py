@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
+from ctxtree.model import sendable
 from ctxtree.passes.condensers.cut import MARK, clip
 from ctxtree.passes.condensers.fit import Measure
 from ctxtree.passes.condensers.graphemes import border_after, border_before
@@ -42,7 +42,7 @@ def as_object(arguments: dict[str, Any] | str) -> dict[str, Any]:
     if isinstance(arguments, dict):
         return arguments
     try:
-        parsed = json.loads(arguments or "{}")
+        parsed = sendable(arguments or "{}")
     except (ValueError, RecursionError):
         return {"_raw": arguments}
     return parsed if isinstance(parsed, dict) else {"_raw": parsed}
