@@ -22,6 +22,7 @@ from benchmarks import (
     fuzz,
     grow,
     knapsack,
+    needed,
     once,
     peers,
     recall,
@@ -129,7 +130,8 @@ def _cache(options: argparse.Namespace) -> Rows:
 
 
 def _ablation(options: argparse.Namespace) -> Rows:
-    return [_flat(ablation.run(options.locomo))] if options.locomo else []
+    rows = [_flat(ablation.run(options.locomo))] if options.locomo else []
+    return [*rows, *(row for log in options.log for row in needed.run(log))]
 
 
 def _flat(found: dict[str, Any]) -> dict[str, Any]:

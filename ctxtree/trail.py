@@ -181,7 +181,7 @@ class Trail:
         if kind in ("system", "hidden"):
             self.apart.append(index)
         if kind == "state":
-            self.state = merge_patch(self.state, json.loads(step.patch))
+            self.state = merge_patch(self.state, json.loads(step.patch or "{}"))
             self.patches.append(step.id)
         if kind == "exchange":
             for call in step.calls:

@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks import cache, fuzz, grow, knapsack, once, peers, scale, store
+from benchmarks import cache, fuzz, grow, knapsack, needed, once, peers, scale, store
 from benchmarks.__main__ import _against, spread, table
 from benchmarks.work import conversation
+from ctxtree import Message, Weights
 
 ROOT = Path(__file__).parent.parent
 ADAPTER = """
@@ -59,6 +60,15 @@ def test_caching_and_knapsack_on_the_log_that_ships() -> None:
         assert 0 < row["cost"] < row["sliding window"]
     near = knapsack.run([LOG], budgets=(2_000,))
     assert 0 <= near["least"] <= near["mean"] <= 1
+
+
+def test_old_names_that_an_answer_needs_are_looked_for_in_its_request() -> None:
+    said = [Message.of("user", "Open lib/engine.py now."), Message.of("assistant", "Done.")]
+    for turn in range(needed.AGE):
+        said += [Message.of("user", f"What else is there, {'word ' * 40}?"), Message.of("assistant", "Nothing.")]
+    said.append(Message.of("assistant", "I close lib/engine.py and lib/new.py."))
+    assert needed.share(said, 8_000, Weights()) == (1, 1)
+    assert needed.share(said, 20, Weights()) == (0, 1), "no request can be made"
 
 
 def test_store_and_generated_cases() -> None:

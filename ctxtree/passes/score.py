@@ -77,7 +77,7 @@ class Score:
     def _terms(self, item: Item) -> tuple[str, ...]:
         known = self.read.get(item.nodes) if self.read is not None else None
         if known is None:
-            known = tuple(dict.fromkeys(_distinct(_whole(item))))
+            known = tuple(dict.fromkeys(telling(_whole(item))))
             if self.read is not None:
                 self.read[item.nodes] = known
         return known
@@ -172,7 +172,7 @@ def _references(reads: Sequence[Sequence[str]]) -> list[float]:
     return [held / (held + 2) for held in weight]
 
 
-def _distinct(text: str) -> Iterator[str]:
+def telling(text: str) -> Iterator[str]:
     """Paths, identifiers, numbers of two digits and more, capitalised names inside a sentence, quotes."""
     for token in _NAME.findall(text):
         if len(token) > 1 and not (token.isalpha() and (token.islower() or token.istitle())):

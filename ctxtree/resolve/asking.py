@@ -122,7 +122,7 @@ def _judge(heard: _Heard, before: str, verb: re.Match[str], style: Style, rest: 
         denied = lettered(rest)
         heard.refused, heard.spoken, heard.turned_down = (*heard.refused, *denied), rest, True
         heard.order = heard.order if denied else Order("", "")
-    elif heard.condition or _mentioned(verb, style, sentence):
+    elif heard.condition or _mentioned(verb, style, sentence) or _nowhere(verb, rest):
         heard.spoken = rest
     elif style != "pick" or not heard.order.style:
         wished = style == "move" and DESIRED.search(before) and not _conversed(rest)
@@ -177,6 +177,11 @@ def _mentioned(verb: re.Match[str], style: Style, sentence: str) -> bool:
     if any(re.search(pattern, before, re.IGNORECASE) for pattern in REPORTED):
         return not re.search(INVITED, before, re.IGNORECASE)
     return _wondered(sentence)
+
+
+def _nowhere(verb: re.Match[str], rest: str) -> bool:
+    """An order to go back *to* something, of which no word is left."""
+    return re.search(r"(?:to|到)\s*$", verb.group(), re.IGNORECASE) is not None and not re.search(r"\w", rest)
 
 
 def _wondered(sentence: str) -> bool:
