@@ -94,7 +94,7 @@ def fold_state(path: Sequence[Node]) -> dict[str, Any]:
     state: Any = {}
     for node in path:
         if node.role == "state":
-            state = merge_patch(state, json.loads(node.text))
+            state = merge_patch(state, json.loads(node.text or "{}"))  # nothing is left of an erased one
     return state if isinstance(state, dict) else {}
 
 

@@ -198,6 +198,16 @@ def test_a_conflict_that_was_settled_is_no_conflict_at_the_next_merge(tree: Tree
     assert tree.state == {"step": 2}
 
 
+def test_an_erased_patch_changes_nothing_any_more(store: Store, tree: Tree) -> None:
+    gone = tree.set_state(code="Zebra-9931", step=1)
+    tree.set_state(step=2)
+    store.purge(gone.id, "asked for", "two")
+    again = store.tree("two")
+    assert again.state == {"step": 2}
+    assert [change.name for change in again.diff("main", "probe").state] == ["step"]
+    assert again.merge("probe").text.startswith("[found on branch probe, 4 messages")
+
+
 # -- diff ------------------------------------------------------------------------------
 
 
