@@ -17,8 +17,8 @@ from ctxtree.worked import Worked, proofs, same_call
 LONGEST = 160
 """Characters of one part of a note."""
 
-SHORT = 60
-"""Characters of one part of the shorter form."""
+SHORTER = (60, 20)
+"""Characters of one part of the shorter forms; a reason has 40 more."""
 
 Telling = Callable[[str, int], str]
 """Text and a limit in characters -> its most telling line."""
@@ -28,14 +28,14 @@ Telling = Callable[[str, int], str]
 class Note:
     """One note: where it stands, the attempts that it tells of, its words.
 
-    `short` is for small budgets, `lesson` for a summary. `worked`: the place on the path where what failed has
+    `shorter` forms are for small budgets, `lesson` is for a summary. `worked`: the place on the path where what failed has
     worked since; from then on only `after` is left to tell (nothing, if empty).
     """
 
     anchor: str
     nodes: tuple[str, ...]
     text: str
-    short: str = ""
+    shorter: tuple[str, ...] = ()
     lesson: str = ""
     worked: float | None = None
     after: str = ""
@@ -87,7 +87,7 @@ def notes(
             continue
         here = places.get(anchor, -1.0)
         above = [one for one in kinds[kind] if places.get(one.end.anchor, -1.0) < here]
-        made.append(_note(anchor, attempts, above, done, places, worked))
+        made.append(_note(anchor, _Group(attempts, above, done), places, worked))
     return tuple(made)
 
 
@@ -165,42 +165,63 @@ def _done(attempts: Sequence[Attempt], told: set[tuple[str, str]]) -> tuple[str,
 
 
 def _left(anchor: str, attempts: Sequence[Attempt], done: tuple[str, ...]) -> Note:
-    count = len(attempts)
-    full = notices.left_behind(notices.one_line(effects.told(done, LONGEST)), count)
-    short = notices.left_behind(notices.one_line(effects.told(done, SHORT)), count)
-    return Note(anchor, _nodes(attempts), full, short, full)
+    full, *shorter = (
+        notices.left_behind(_phrase(done, limit), len(attempts)) for limit in (LONGEST, *SHORTER)
+    )
+    return Note(anchor, _nodes(attempts), full, tuple(shorter), full)
 
 
-def _note(
-    anchor: str, attempts: Sequence[Attempt], above: Sequence[Attempt], done: tuple[str, ...],
-    places: Mapping[str, float], worked: Worked,
-) -> Note:  # fmt: skip
-    last = attempts[-1]
-    service = f"{last.outage.service} {notices.WHAT_FAILED[last.outage.kind]}" if last.outage else ""
-    reason = _newest_reasons(attempts)
-    own, every = _times(attempts), _times([*above, *attempts])
+@dataclass(frozen=True, slots=True)
+class _Group:
+    """Equal failures at one place, those of the same kind further up, and what the attempts did."""
 
-    def words(limit: int, again: bool) -> str:
+    attempts: Sequence[Attempt]
+    above: Sequence[Attempt]
+    done: tuple[str, ...]
+
+    @property
+    def service(self) -> str:
+        """What did not answer, and how."""
+        dead = self.attempts[-1].outage
+        return f"{dead.service} {notices.WHAT_FAILED[dead.kind]}" if dead else ""
+
+    @property
+    def reason(self) -> str:
+        """The newest reasons that were given."""
+        reasons = dict.fromkeys(
+            notices.one_line(one.end.reason) for one in self.attempts if one.end.reason.strip()
+        )
+        return cut("; ".join(list(reasons)[-3:]), LONGEST)
+
+    def words(self, limit: int) -> str:
+        """The note, its parts cut to `limit` characters, the reason to 40 more."""
         return notices.dead_end(
-            _tried(attempts, limit), cut(last.outcome, limit), cut(reason, limit), every if again else own,
-            again=again, service=service, done=_phrase(done, limit),
+            _tried(self.attempts, limit), cut(self.attempts[-1].outcome, limit), cut(self.reason, min(LONGEST, limit + 40)),
+            _times([*self.above, *self.attempts]), again=bool(self.above), service=self.service, done=_phrase(self.done, limit),
         )  # fmt: skip
 
-    since = worked.since(
-        {proof for one in attempts for proof in proofs(one.call, one.outage)},
-        places.get(anchor, -1.0),
-        last.when,
-    )
-    lesson = notices.lesson(
-        "" if service else _tried(attempts, LONGEST), "" if service else last.outcome, reason, own,
-        service=f"{last.call.name if last.call else 'a tool'}: {service}" if service else "", done=_phrase(done, LONGEST),
-    )  # fmt: skip
-    after = notices.outlived(reason) if reason else ""
-    if done:
-        after = f"{after}\n{notices.left_behind(_phrase(done, LONGEST), len(attempts))}".strip()
+    def lesson(self) -> str:
+        """The note in a summary; of a dead service without what was asked of it, so that all of them are one."""
+        call, service, done = self.attempts[-1].call, self.service, _phrase(self.done, LONGEST)
+        if service:
+            service = f"{call.name if call else 'a tool'}: {service}"
+            return notices.lesson("", "", self.reason, _times(self.attempts), service=service, done=done)
+        tried = _tried(self.attempts, LONGEST)
+        return notices.lesson(tried, self.attempts[-1].outcome, self.reason, _times(self.attempts), done=done)
+
+    def after(self) -> str:
+        """What is left to tell once the same has worked."""
+        parts = [notices.outlived(self.reason)] if self.reason else []
+        parts += [notices.left_behind(_phrase(self.done, LONGEST), len(self.attempts))] if self.done else []
+        return "\n".join(parts)
+
+
+def _note(anchor: str, group: _Group, places: Mapping[str, float], worked: Worked) -> Note:
+    wanted = {proof for one in group.attempts for proof in proofs(one.call, one.outage)}
+    since = worked.since(wanted, places.get(anchor, -1.0), group.attempts[-1].when)
+    full, *shorter = map(group.words, SHORTER if group.above else (LONGEST, *SHORTER))
     return Note(
-        anchor, _nodes(attempts), words(SHORT if above else LONGEST, bool(above)), words(SHORT, bool(above)),
-        lesson, since, after,
+        anchor, _nodes(group.attempts), full, tuple(shorter), group.lesson(), since, group.after()
     )  # fmt: skip
 
 
@@ -216,11 +237,6 @@ def _times(attempts: Sequence[Attempt]) -> int:
     """How often it failed: each result once, and an attempt without a failed result once."""
     results = {result for attempt in attempts for result in attempt.failures}
     return len(results) + sum(not attempt.failures for attempt in attempts)
-
-
-def _newest_reasons(attempts: Sequence[Attempt]) -> str:
-    reasons = dict.fromkeys(notices.one_line(one.end.reason) for one in attempts if one.end.reason.strip())
-    return cut("; ".join(list(reasons)[-3:]), LONGEST)
 
 
 def _tried(attempts: Sequence[Attempt], limit: int) -> str:

@@ -225,7 +225,7 @@ def _notes(source: Source, ask: Ask) -> list[Item]:
     for note in source.notes:
         if note.nodes[-1] in told:
             continue
-        texts = dict.fromkeys((note.text, note.short or note.text))
+        texts = dict.fromkeys((note.text, *note.shorter))
         reason = "a failed attempt, told in one line"
         if _outlived(note, source, ask):
             texts, reason = dict.fromkeys([note.after]), "a failed attempt; the same has worked since"

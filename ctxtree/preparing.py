@@ -19,6 +19,10 @@ FIXED = frozenset({"system", "tools", "state", "input"})
 """Kinds that are paid for before anything is shared."""
 
 
+NOTE = 80
+"""Tokens over which a note of a failed attempt is told in its shorter form."""
+
+
 def prepared(source: Source, ask: Ask, taken: int, recall_ids: bool) -> Plan:
     """The plan before any choice. `taken` is kept back from what is available, in raw tokens."""
     limit = raw_limit(ask)
@@ -160,8 +164,13 @@ def _shared(plan: Plan) -> Plan:
 
 
 def _within(item: Item, room: int) -> Item:
-    """The item in its fullest form that fits, else left out."""
-    fits = next((at for at, form in enumerate(item.forms) if form.tokens <= room), None)
+    """The item in its fullest form that fits, else left out; a note in a shorter form where one is long."""
+    last = len(item.forms) - 1
+    cap = NOTE if item.kind == "dead_end" else room
+    fits = next(
+        (at for at, form in enumerate(item.forms) if form.tokens <= min(room, cap if at < last else room)),
+        None,
+    )
     if fits is None:
         return item.hide("dropped", f"over the budget of {item.kind} texts")
     return item.show(

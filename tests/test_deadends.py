@@ -359,6 +359,22 @@ def test_notes_keep_to_their_budget_and_the_newest_is_told_in_any_case(tree: Tre
     assert "第11号" in json.dumps(made.payload, ensure_ascii=False)
 
 
+def test_a_note_costs_at_most_eighty_tokens_and_keeps_file_line_and_reason(tree: Tree) -> None:
+    error, words = "SyntaxError in lexer.py:40" + " y" * 800, "Attempt 1: rewrite lexer" + " x" * 800
+    step(tree, "read_file", error, True, words, path="a.py")
+    tree.retry("lexer rewrite breaks f-strings")
+    (item,) = [item for item in tree.compile(budget=4_000).report.items if item.kind == "dead_end"]
+    assert 0 < item.tokens <= 80
+    (note,) = notes(tree)
+    for part in (
+        "read_file(path=a.py)",
+        "Attempt 1: rewrite",
+        "in lexer.py:40",
+        "lexer rewrite breaks f-strings",
+    ):
+        assert part in note
+
+
 @pytest.mark.parametrize(
     "policy", [Policy.hybrid(), Policy.agent(), Policy.window(2)], ids=["hybrid", "agent", "window"]
 )
