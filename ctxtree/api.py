@@ -106,10 +106,16 @@ class Store:
         return facts.facts(self._database, None)
 
     def remember(self, text: str, key: str | None = None) -> Fact:
+        """Keep a fact for all trees; see `Tree.remember`."""
         return facts.remember(self._database, None, text, key)
 
     def forget(self, key: str) -> None:
+        """Let go of a fact of the store; its history stays."""
         self._database.forget_fact(None, key)
+
+    def evict_facts(self, keep: int) -> tuple[Fact, ...]:
+        """Let go of all facts of the store but the `keep` used last; those let go of."""
+        return facts.evict(self._database, None, keep)
 
     def verify(self) -> tuple[Any, ...]:
         """Everything that does not hold: ids that do not follow from their content, missing parents, lost refs."""

@@ -1,4 +1,4 @@
-"""Second tries: retry, edit, go back, merge. Each opens a branch or adds a node; nothing is changed."""
+"""Second tries: retry, edit, go back. Each opens a branch or adds a node; nothing is changed."""
 
 from __future__ import annotations
 
@@ -6,26 +6,30 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from ctxtree import exporting, moves
+from ctxtree import moves
 from ctxtree.errors import AmbiguousBacktrack, NoBacktrack, NotFound
 from ctxtree.model import Message, Node, Text
 from ctxtree.resolve import Candidate, Resolution, resolve
-from ctxtree.results import Backtrack, Diff
+from ctxtree.results import Backtrack
 from ctxtree.saying import parts_of
 from ctxtree.store.records import Draft
-from ctxtree.tree import attempt_start
+from ctxtree.tree import attempt_start, is_failure
 
 if TYPE_CHECKING:
     from ctxtree.handle import Tree
 
 
-def retry(tree: Tree, reason: str | None, at: str | Node | None) -> Node | None:
+def retry(
+    tree: Tree, reason: str | None, at: str | Node | None, effects: Sequence[str] | None = None
+) -> Node | None:
     """See `Tree.retry`."""
     path = tree.path()
     start = _start(tree, path, at)
     attempt = path[start:]
-    failed = reason is not None or any(result.error for node in attempt for result in node.message.results)
-    tree.mark(attempt[-1], status="failed" if failed else "abandoned", reason=reason)
+    failed = reason is not None or any(
+        is_failure(result) for node in attempt for result in node.message.results
+    )
+    tree.mark(attempt[-1], status="failed" if failed else "abandoned", reason=reason, effects=effects)
     before = path[start - 1] if start else None
     tree._open(None, before.id if before else None)
     return before
@@ -50,7 +54,13 @@ def find(tree: Tree, words: str) -> Resolution:
     return resolve(words, path, tree._history.marks(), tree._head, others)
 
 
-def backtrack(tree: Tree, words: str, reason: str | None, choice: str | Node | None) -> Backtrack:
+def backtrack(
+    tree: Tree,
+    words: str,
+    reason: str | None,
+    choice: str | Node | None,
+    effects: Sequence[str] | None = None,
+) -> Backtrack:
     """See `Tree.backtrack`."""
     found = find(tree, words)
     picked = _picked(found, tree.node(choice).id if choice is not None else None)
@@ -58,11 +68,19 @@ def backtrack(tree: Tree, words: str, reason: str | None, choice: str | Node | N
     left, origin = tree._head, tree.branch
     before = tree.marks(left).get("status") if left is not None else None
     if left is not None and left != target:
-        tree.mark(left, status="failed" if reason else "abandoned", reason=reason)
+        failed = bool(reason) or _ended_in_error(tree.path(), target)
+        tree.mark(left, status="failed" if failed else "abandoned", reason=reason, effects=effects)
     tree._open(None, target)
     if left is not None:
         moves.record(tree, left, origin, before)
     return Backtrack(tree.node(target or picked.node), tree._branch, picked.score, picked.why)
+
+
+def _ended_in_error(path: Sequence[Node], target: str | None) -> bool:
+    """True if the last result beyond the node gone back to is a failure."""
+    place = next((at for at, node in enumerate(path) if node.id == target), -1)
+    results = [result for node in path[place + 1 :] for result in node.message.results]
+    return bool(results) and is_failure(results[-1])
 
 
 def _picked(found: Resolution, choice: str | None) -> Candidate:
@@ -82,29 +100,6 @@ def _picked(found: Resolution, choice: str | None) -> Candidate:
         message = f"{fit}; name one by its id or label"
         raise AmbiguousBacktrack(message, found.candidates)
     return found.winner
-
-
-def merge(tree: Tree, branch: str, note: str | None) -> Node:
-    """See `Tree.merge`."""
-    row = tree._database.branch(tree._history.tree, branch)
-    if row is None or row.head is None:
-        raise NotFound(f"no branch {branch!r} with anything on it")
-    known = next((node for node in tree.path() if row.head in node.merged_from), None)
-    if known is not None:
-        return known
-    text = note or exporting.findings(diff(tree, tree._head, row.head).right, branch)
-    return tree._add([Draft(Message.of("note", text), datetime.now(UTC), merged=(row.head,))])[-1]
-
-
-def diff(tree: Tree, a: str | Node | None, b: str | Node | None) -> Diff:
-    """See `Tree.diff`."""
-    left, right = tree.path(a) if a is not None else (), tree.path(b) if b is not None else ()
-    common = 0
-    for mine, other in zip(left, right, strict=False):
-        if mine.id != other.id:
-            break
-        common += 1
-    return Diff(left[common - 1] if common else None, left[common:], right[common:])
 
 
 def _start(tree: Tree, path: Sequence[Node], at: str | Node | None) -> int:

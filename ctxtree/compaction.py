@@ -168,7 +168,8 @@ def _request(hole: Hole, source: Source, ask: Ask, by: str, before: Summary | No
 
 def _entries(nodes: Sequence[str], source: Source) -> tuple[Entry, ...]:
     trail = source.trail
-    told = {note.nodes[-1]: note.text for note in source.notes}
+    told = {note.nodes[-1]: note.lesson or note.text for note in source.notes if note.worked is None}
+    told |= {note.nodes[-1]: note.after for note in source.notes if note.worked is not None and note.after}
     on_path = [trail.nodes[int(trail.places[node])] for node in nodes if node in trail.places]
     names = {call.id: call.name for node in on_path for call in node.message.calls}
     entries = []

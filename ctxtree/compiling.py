@@ -8,14 +8,14 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import Any
 
-from ctxtree import memory
+from ctxtree import facts, memory
 from ctxtree.billing import model_key
 from ctxtree.compaction import Tools
 from ctxtree.compiler import Compiled, Context, compile_path
 from ctxtree.counter import TextCounter
 from ctxtree.embedding import Embedder, embedder_for
 from ctxtree.errors import CtxtreeError, TargetError
-from ctxtree.gather import DERIVATION, Ask, Source, count_key
+from ctxtree.gather import DERIVATION, Ask, Source, count_key, words_now
 from ctxtree.history import History
 from ctxtree.importers import messages_from
 from ctxtree.masking import Mask
@@ -29,6 +29,7 @@ from ctxtree.preparing import epoch_key
 from ctxtree.recalling import Reader
 from ctxtree.render import target as find_target
 from ctxtree.report import Signal
+from ctxtree.results import Fact
 from ctxtree.store.records import EpochRow
 from ctxtree.tokens import counter_for
 from ctxtree.trail import Trail
@@ -108,7 +109,7 @@ EMBEDDERS = 4
 class Desk:
     """What a handle keeps between compiles.
 
-    The reader, the last epoch, counters by name and target, what is kept of the last request, the alerts that fired,
+    The reader, the last epoch, the readings of facts, counters by name and target, what is kept of the last request, the alerts that fired,
     vectors by embedder and the erasures that they know of.
     """
 
@@ -120,10 +121,11 @@ class Desk:
     branch: str | None = None
     vectors: dict[Embedder, Vectors] = field(default_factory=dict)
     erasures: int = 0
+    readings: facts.Readings = field(default_factory=facts.Readings)
 
 
 def source_for(
-    history: History, head: str | None, branch: str, facts: Sequence[str], ask: Ask, desk: Desk
+    history: History, head: str | None, branch: str, known: Sequence[Fact], ask: Ask, desk: Desk
 ) -> Source:
     """Everything that the store holds for this path and this ask."""
     trail = history.trail(head)
@@ -134,14 +136,17 @@ def source_for(
     epoch = _epoch(history, trail, epoch_key(ask), desk)
     if epoch is not None and epoch.spent and not is_function(ask):
         trail.known(count_key(ask), int(trail.places[epoch.node]) + 1, epoch.spent)
-    return Source(
+    source = Source(
         trail=trail,
-        facts=tuple(facts),
-        notes=history.notes(trail.places),
+        facts=tuple(known),
+        notes=history.notes(trail, epoch.covered.beside if epoch else ()),
         branch=branch,
         epoch=epoch,
         counts={} if is_function(ask) else history.counts(count_key(ask)),
         fired=desk.fired,
+    )
+    return (
+        replace(source, facts=facts.ranked(known, words_now(source, ask), desk.readings)) if known else source
     )
 
 
@@ -207,6 +212,8 @@ def keep(history: History, source: Source, ask: Ask, made: Compiled, now: Sent, 
     history.keep_segments(source.trail, partial(desk.reader.segment, source.trail))
     for held in desk.vectors.values():
         database.put_vectors(tree, held.embedder.name, held.stored())
+    if source.facts:
+        facts.touch(database, tree, source.facts, words_now(source, ask), desk.readings)
     if made.epoch is not None:
         summary = made.epoch.summary
         if summary is not None and database.summary(tree, summary.key) is None:

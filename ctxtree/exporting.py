@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ctxtree import notices, whole
-from ctxtree.drawing import Choice, Drawing, Sketch, headline
+from ctxtree import whole
+from ctxtree.drawing import Choice, Drawing, Sketch
 from ctxtree.drawing.graphs import dot, mermaid
 from ctxtree.drawing.lanes import lanes
 from ctxtree.drawing.markdown import markdown
@@ -15,7 +15,6 @@ from ctxtree.drawing.page import page
 from ctxtree.drawing.sides import sides
 from ctxtree.errors import NotFound
 from ctxtree.exporters import EXPORTERS, Exporter, tale
-from ctxtree.imitation import FOUND, enclosed
 from ctxtree.model import Node
 from ctxtree.render import plain
 
@@ -109,17 +108,6 @@ def _told(tree: Tree, exporter: Exporter, at: str | Node | None) -> Any:
     for mark in tree._database.marks(tree._history.tree):
         marks.setdefault(mark.node, {})[mark.name] = mark.value
     return exporter.write(tale(tree.name, nodes, marks, path))
-
-
-def findings(nodes: Sequence[Node], branch: str) -> str:
-    """What a branch found, in brief: its requests and its last words."""
-    asked = [notices.one_line(headline(node.message, 120)) for node in nodes if node.role == "user"]
-    said = [node.text.strip() for node in nodes if node.role == "assistant" and node.text.strip()]
-    name = enclosed(notices.one_line(branch))
-    parts = [f"{FOUND}{name}, {len(nodes)} messages: history, not instructions]"]
-    parts += [f"asked: {line}" for line in asked[-3:]]
-    parts += [f"outcome: {notices.defused(said[-1][:1200])}"] if said else []
-    return "\n".join(parts)
 
 
 def graph(tree: Tree) -> Any:

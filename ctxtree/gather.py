@@ -14,6 +14,7 @@ from ctxtree.model import Media, Message, Node, Reasoning, Text
 from ctxtree.plan import Counter, Epoch, Form, Item, Passage
 from ctxtree.policy import Budget, Policy
 from ctxtree.report import ItemKind, Zone
+from ctxtree.results import Fact
 from ctxtree.tokens import message_tokens
 from ctxtree.trail import Trail
 from ctxtree.tree import Unit
@@ -27,7 +28,8 @@ class Source:
     """What the store knows: the path and all that belongs to it."""
 
     trail: Trail
-    facts: tuple[str, ...] = ()
+    facts: tuple[Fact, ...] = ()
+    """Long-term facts, those to be told first at the head."""
     notes: tuple[Note, ...] = ()
     branch: str = ""
     epoch: Epoch | None = None
@@ -63,7 +65,7 @@ def gather(source: Source, ask: Ask) -> tuple[Item, ...]:
     items += _facts(source, ask)
     items += [_passage(passage) for passage in ask.retrieved]
     items += _history(source, ask)
-    items += _notes(source)
+    items += _notes(source, ask)
     if ask.input is not None:
         items.append(Item("input", (), (_form((ask.input,)),), fixed=True, reason="what the user says now"))
     return tuple(items)
@@ -87,19 +89,20 @@ def _facts(source: Source, ask: Ask) -> list[Item]:
     if not source.facts:
         return []
     room = max(40, ask.budget.limit // 8)
-    kept: list[str] = []
-    for text in source.facts:
-        room -= ask.counter(text) + 3
-        if room < 0:
-            break
-        kept.append(text)
+    kept: list[Fact] = []
+    for fact in source.facts:
+        cost = ask.counter(fact.text) + 3
+        if cost <= room:
+            room -= cost
+            kept.append(fact)
     if not kept:
         reason = f"none of {len(source.facts)} facts fits an eighth of the budget"
         return [Item("facts", (), (), chosen=-1, level="dropped", reason=reason)]
+    kept.sort(key=lambda fact: (fact.created_at.timestamp() if fact.created_at else 0.0, fact.key))
     message = Message.of(
-        "user", notices.facts(kept[::-1])
-    )  # a new fact stands last: what is above stays equal
-    reason = f"{len(kept)} of {len(source.facts)} facts, those used last"
+        "user", notices.facts([fact.text for fact in kept])
+    )  # a new one last: what is above stays
+    reason = f"{len(kept)} of {len(source.facts)} facts, those that fit the words now and those used last"
     return [Item("facts", (), (_form((message,)),), fixed=True, reason=reason)]
 
 
@@ -215,18 +218,34 @@ def family(target: str) -> str:
     return target if target in ("anthropic", "gemini") else "openai"
 
 
-def _notes(source: Source) -> list[Item]:
+def _notes(source: Source, ask: Ask) -> list[Item]:
     """A line for each failed attempt, unless the summary tells of it."""
     told = set(source.epoch.covered.beside) if source.epoch else set()
     items = []
     for note in source.notes:
-        if note.nodes[0] not in told:
-            home = source.trail.home.get(note.anchor)
-            turn = -1 if home is None else source.trail.units[home].turn
-            form = _form((Message.of("user", note.text),))
-            reason = "a failed attempt, told in one line"
-            items.append(Item("dead_end", note.nodes, (form,), turn=turn, reason=reason, fixed=True))
+        if note.nodes[-1] in told:
+            continue
+        texts = dict.fromkeys((note.text, *note.shorter))
+        reason = "a failed attempt, told in one line"
+        if _outlived(note, source, ask):
+            texts, reason = dict.fromkeys([note.after]), "a failed attempt; the same has worked since"
+        home = source.trail.home.get(note.anchor)
+        turn = -1 if home is None else source.trail.units[home].turn
+        forms = tuple(
+            Form("full" if text == note.text else "condensed", (Message.of("user", text),), -1)
+            for text in texts
+            if text
+        )
+        item = Item("dead_end", note.nodes, forms, turn=turn, reason=reason, fixed=True)
+        items.append(item if forms else item.hide("dropped", reason))
     return items
+
+
+def _outlived(note: Note, source: Source, ask: Ask) -> bool:
+    """True if what failed has worked since; in the `stable` layout a note above stays until the next compaction."""
+    if note.worked is None or ask.policy.layout == "classic":
+        return note.worked is not None
+    return source.epoch is not None and note.worked <= source.trail.places[source.epoch.node]
 
 
 def words_now(source: Source, ask: Ask) -> str:

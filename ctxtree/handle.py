@@ -9,11 +9,12 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from ctxtree import billing, branching, compiling, exporting, facts, memory, moves, planning, syncing
+from ctxtree import billing, branching, compiling, exporting, facts, memory, merging, moves, planning, syncing
 from ctxtree.compiler import Context, acompile_path, compile_path
 from ctxtree.drawing import Choice, Drawing
-from ctxtree.errors import NotFound
-from ctxtree.history import History
+from ctxtree.errors import CtxtreeError, NotFound
+from ctxtree.facts import Scope
+from ctxtree.history import History, OnPath
 from ctxtree.masking import Mask, mask_for
 from ctxtree.masking.view import Masked
 from ctxtree.model import Mark, Message, Node, ToolCall, ToolResult, clean
@@ -163,14 +164,18 @@ class Tree:
         self._database.activate(self._history.tree, name)
         return self.head
 
-    def retry(self, reason: str | None = None, at: str | Node | None = None) -> Node | None:
+    def retry(
+        self, reason: str | None = None, at: str | Node | None = None, effects: Sequence[str] | None = None
+    ) -> Node | None:
         """Mark the newest attempt and go back to the step before it; the next append is the next attempt.
 
         The attempt starts at the first assistant step after the last user message, or after `at`.
         It is `failed`, and told to the model in one line, if there is a reason or an error in it;
-        else it is `abandoned`. Gives the node gone back to.
+        else it is `abandoned`. Gives the node gone back to. The model is also told what the attempt did to the
+        world and nothing has undone: files written, messages sent, judged by tool names, or what `effects`
+        says in your words (an empty list: all of it was undone).
         """
-        return branching.retry(self, reason, at)
+        return branching.retry(self, reason, at, effects)
 
     def edit(self, node: str | Node, text: str | Sequence[Any]) -> Node:
         """A sibling of a node with new words, on a new branch; the old one stays."""
@@ -183,12 +188,16 @@ class Tree:
         """
         return branching.find(self, words)
 
-    def backtrack(self, words: str, reason: str | None = None, choice: str | Node | None = None) -> Backtrack:
-        """Fork where the words point and mark what was left: failed if there is a reason, else abandoned.
+    def backtrack(
+        self, words: str, reason: str | None = None, choice: str | Node | None = None,
+        effects: Sequence[str] | None = None,
+    ) -> Backtrack:  # fmt: skip
+        """Fork where the words point and mark what was left: failed if there is a reason or it ended in an error, else abandoned.
 
         Raises `AmbiguousBacktrack` or `NoBacktrack` rather than guess; `choice` names the candidate meant.
+        `effects`: what was done and not undone, as for `retry`.
         """
-        return branching.backtrack(self, words, reason, choice)
+        return branching.backtrack(self, words, reason, choice, effects)
 
     def undo(self) -> Node | None:
         """Take back the move that led to the active branch: its origin is active again, its mark as before.
@@ -198,12 +207,28 @@ class Tree:
         return moves.undo(self)
 
     def merge(self, branch: str, note: str | None = None) -> Node:
-        """One node on the active branch that tells what another branch found; merging twice adds nothing."""
-        return branching.merge(self, branch, note)
+        """One node on the active branch that tells what another branch found, and where; merging twice adds nothing.
+
+        `note` stands in place of the findings. A branch that has grown since its last merge is told from there on.
+        Fields of the state that only the branch has changed are taken over, as a state node before the note; those that
+        both have changed stay, and the note and its mark `merged` tell of the conflict.
+        """
+        return merging.merge(self, branch, note)
 
     def diff(self, a: str | Node | None, b: str | Node | None) -> Diff:
-        """The last common node of two places, and what each has beyond it."""
-        return branching.diff(self, a, b)
+        """The last common node of two places, and what each knows that the other does not: nodes and state.
+
+        What a merge or a pick has brought over is known.
+        """
+        return merging.diff(self, a, b)
+
+    def pick(self, nodes: str | Node | Sequence[str | Node]) -> tuple[Node, ...]:
+        """Copies of nodes of other branches below the head, in the order given; a call comes with all its results.
+
+        Each copy has a mark `picked` with the id of its original; what already stands on the path is not copied
+        again. Gives the nodes that stand there for what was picked. Raises `NotFound` for an erased node.
+        """
+        return merging.pick(self, nodes)
 
     # -- marks, state, facts -----------------------------------------------------------
 
@@ -214,8 +239,12 @@ class Tree:
         reason: str | None = None,
         pin: bool | None = None,
         importance: float | None = None,
+        effects: Sequence[str] | None = None,
     ) -> None:
-        """Say something about a node: `status` ok, failed or abandoned; a later mark takes it back."""
+        """Say something about a node: `status` ok, failed or abandoned; a later mark takes it back.
+
+        `effects`: what an attempt that ends here did and nothing has undone; an empty list: nothing is left of it.
+        """
         identity = self.node(node).id
         given: dict[str, Any] = {"pin": pin, "importance": importance}
         values = {name: value for name, value in given.items() if value is not None}
@@ -223,6 +252,10 @@ class Tree:
             if status not in (None, "ok", "failed", "abandoned"):
                 raise NotFound(f"no status {status!r}; it is ok, failed or abandoned")
             values["status"] = {"status": status or "failed", "reason": clean(reason or "")[0]}
+        if effects is not None:
+            if isinstance(effects, str):
+                raise CtxtreeError("effects are a list of texts, one for each thing that was done")
+            values["effects"] = [clean(str(what))[0] for what in effects]
         self._mark(identity, values)
 
     def label(self, node: str | Node, text: str) -> None:
@@ -257,16 +290,35 @@ class Tree:
 
     @property
     def facts(self) -> tuple[Fact, ...]:
-        """Facts of this tree and of the store, last used first."""
-        both = (*facts.facts(self._database, self._history.tree), *self.store.facts)
-        return tuple(sorted(both, key=lambda fact: fact.used_at or _NEVER, reverse=True))
+        """Facts of this branch, of this tree and of the store, last used first."""
+        return self._facts_at(self._head)
 
-    def remember(self, text: str, key: str | None = None) -> Fact:
-        """Keep a fact for good. The same words, or the same key, are one fact."""
-        return facts.remember(self._database, self._history.tree, text, key)
+    def _facts_at(self, head: str | None) -> tuple[Fact, ...]:
+        own = facts.facts(self._database, self._history.tree, OnPath(self._history, head))
+        return tuple(sorted((*own, *self.store.facts), key=lambda fact: fact.used_at or _NEVER, reverse=True))
+
+    def remember(self, text: str, key: str | None = None, scope: Scope = "tree") -> Fact:
+        """Keep a fact for good: in all of the tree, from the head on (`branch`), or in all trees (`store`).
+
+        What says nearly the same, or gives the same thing another value, is one fact with it, as is the same key: the
+        later wording holds, the earlier stays in its history. Raises `StoreError` without words.
+        """
+        return facts.remember_at(
+            self._database, self._history.tree, text, key, scope, self._head,
+            OnPath(self._history, self._head), self._desk.readings,
+        )  # fmt: skip
 
     def forget(self, key: str) -> None:
-        self._database.forget_fact(self._history.tree, key)
+        """Let go of a fact: of this branch, from the head on, if it holds there, else of the tree. Its history stays."""
+        facts.forget(self._database, self._history.tree, key, self._head, OnPath(self._history, self._head))
+
+    def fact_history(self, key: str) -> tuple[Fact, ...]:
+        """Every wording that a fact had here, oldest first; an empty text where it was let go of."""
+        return facts.history(self._database, self._history.tree, key, OnPath(self._history, self._head))
+
+    def evict_facts(self, keep: int) -> tuple[Fact, ...]:
+        """Let go of all facts of the tree but the `keep` used last; those let go of. Facts of branches stay."""
+        return facts.evict(self._database, self._history.tree, keep)
 
     def record_usage(
         self, node: str | Node, usage: Mapping[str, Any], context: Context | None = None
@@ -327,7 +379,7 @@ class Tree:
             head = self._head if at is None else self._id(at)
             branch = self._branch if head == self._head else ""
             compiling.recollect(self._history, branch, self._desk)
-            known = [fact.text for fact in self.facts]
+            known = facts.nearest(self._facts_at(head), self._desk.readings)
             return held, compiling.source_for(self._history, head, branch, known, held, self._desk)
 
         return self._database.together(read, writing=False)

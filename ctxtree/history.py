@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from typing import Any
 
 from ctxtree import outline
 from ctxtree.bm25 import SIZE, Segment
-from ctxtree.deadends import Note, notes
+from ctxtree.deadends import Attempt, Note, notes
 from ctxtree.errors import AmbiguousRef, NotFound
 from ctxtree.model import Node
 from ctxtree.passes.condensers import first_line
@@ -17,6 +17,7 @@ from ctxtree.store import Database
 from ctxtree.store.records import EpochRow, SegmentRow
 from ctxtree.trail import SHAPING, Trail
 from ctxtree.tree import DeadEnd, Step
+from ctxtree.worked import Worked
 
 UNREAD = ("source", "usage")
 """Marks that no compile looks at; they are read one by one when asked for."""
@@ -57,6 +58,19 @@ class Counts(Mapping[str, int]):
         self._found.update(counts)
 
 
+class OnPath(Container[str]):
+    """Whether a node lies on a path; the path is looked at when that is asked first."""
+
+    def __init__(self, history: History, head: str | None) -> None:
+        self._history, self._head = history, head
+        self._places: Container[str] | None = None
+
+    def __contains__(self, node: object) -> bool:
+        if self._places is None:
+            self._places = self._history.trail(self._head).places
+        return node in self._places
+
+
 class History:
     """Reads a tree, and remembers what cannot change: nodes, and marks up to the newest one read.
 
@@ -74,6 +88,10 @@ class History:
         self._reshaped = False
         self._kept = 0
         self._counts: dict[str, Counts] = {}
+        self._effects: dict[str, tuple[str, ...] | None] = {}
+        self._ends: dict[str, DeadEnd] = {}
+        self._attempts: dict[tuple[str, ...], Attempt] = {}
+        self._worked = Worked()
         self.erasures = 0
         """Erased nodes that were read of: what was derived before the last one is void."""
         self._epochs: dict[str, tuple[EpochRow | None, int]] = {}
@@ -192,8 +210,12 @@ class History:
                 self._reshaped = self._reshaped or row.name in SHAPING
                 self._trail.remarked()
                 self._marks.setdefault(row.node, {})[row.name] = row.value
+            if row.name in ("status", "effects"):
+                self._ends.clear()
             if row.name == "status":
                 self._statuses[row.node] = row.value or {}
+            if row.name == "effects":
+                self._effects[row.node] = None if row.value is None else tuple(map(str, row.value))
         self._seen = max(self._seen, newest)
         return self._marks
 
@@ -204,6 +226,10 @@ class History:
         self._statuses.pop(node, None)
         self._nodes.clear()
         self._counts.clear()
+        self._effects.pop(node, None)
+        self._ends.clear()
+        self._attempts.clear()
+        self._worked = Worked()
         self._epochs.clear()
         self._trail, self._kept = Trail(marks=self._marks, held=self._nodes, load=self._load), 0
 
@@ -238,24 +264,33 @@ class History:
         return self._nodes[identity]
 
     def dead_ends(self, on_path: Container[str]) -> tuple[DeadEnd, ...]:
-        """Failed attempts that left this path, in the order in which they were marked.
+        """Attempts that left this path, in the order in which they were marked.
 
-        An attempt that was only abandoned, without a reason, tells nothing and is not among them.
+        One that was only abandoned, without a reason, has not failed; what it did may still be told. An attempt
+        that goes on from another marked one has its reasons too.
         """
-        found: dict[str, DeadEnd] = {}
         self.marks()
+        found: dict[str, DeadEnd] = {}
         for identity, status in self._statuses.items():
-            told = status.get("status") == "failed" or (
-                status.get("status") == "abandoned" and status.get("reason")
-            )
-            if told and identity not in on_path:
-                attempt = self._attempt(identity, on_path)
+            if status.get("status") in ("failed", "abandoned") and identity not in on_path:
+                attempt = self._ends.get(identity)
+                if attempt is None or attempt.anchor not in on_path or attempt.nodes[0].id in on_path:
+                    attempt = self._attempt(identity, on_path)
                 if attempt is not None:
-                    found[identity] = DeadEnd(attempt[0], attempt[1], str(status.get("reason") or ""))
+                    found[identity] = self._ends[identity] = attempt
         inner = {node.id for dead_end in found.values() for node in dead_end.nodes[:-1]}
         return tuple(dead_end for identity, dead_end in found.items() if identity not in inner)
 
-    def _attempt(self, identity: str, on_path: Container[str]) -> tuple[str, tuple[Node, ...]] | None:
+    def _dead_end(self, anchor: str, nodes: tuple[Node, ...]) -> DeadEnd:
+        held = [self._statuses[node.id] for node in nodes if node.id in self._statuses]
+        left = [status for status in held if status.get("status") in ("failed", "abandoned")]
+        reasons = [str(status["reason"]) for status in left if status.get("reason")]
+        failed = bool(reasons) or any(status["status"] == "failed" for status in left)
+        said = [done for node in nodes if (done := self._effects.get(node.id)) is not None]
+        reason = reasons[-1] if reasons else ""
+        return DeadEnd(anchor, nodes, reason, failed, said[-1] if said else None)
+
+    def _attempt(self, identity: str, on_path: Container[str]) -> DeadEnd | None:
         nodes: list[Node] = []
         current: str | None = identity
         while current is not None and current not in on_path:
@@ -266,11 +301,19 @@ class History:
             current = node.parent
         if current is None and on_path:
             return None
-        return current or "", tuple(reversed(nodes))
+        return self._dead_end(current or "", tuple(reversed(nodes)))
 
-    def notes(self, on_path: Container[str]) -> tuple[Note, ...]:
-        """The lines that a model is told of those attempts."""
-        return notes(self.dead_ends(on_path), first_line)
+    def notes(self, trail: Trail, told: Collection[str] = ()) -> tuple[Note, ...]:
+        """The lines that a model is told of the attempts that left this path.
+
+        `told`: nodes of attempts that a summary tells of; the path is read from the first anchor of the others on.
+        """
+        found = self.dead_ends(trail.places)
+        beside = set(told)
+        fresh = [trail.places.get(one.anchor, -1) for one in found if one.nodes[-1].id not in beside]
+        if fresh:
+            self._worked = self._worked.follow(trail.nodes, trail.ids, int(min(fresh)) + 1)
+        return notes(found, first_line, trail.places, self._worked, self._attempts)
 
     def resolve(self, ref: str, head: str | None) -> str | None:
         """A reference as a node id: HEAD, HEAD~2, branch, label, full id, unique prefix; None for an empty HEAD."""

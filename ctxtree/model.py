@@ -222,7 +222,8 @@ class Mark(Value):
 
     Names: `status` ({status: ok|failed|abandoned, reason}), `label`, `pin`,
     `importance`, `hidden`, `incomplete`, `stop`, `model`, `usage`, `source`,
-    `annotation`, `attachments`, `sidechain`, `erased`.
+    `annotation`, `attachments`, `sidechain`, `erased`, `effects` (what was done and not undone),
+    `merged` (what a merge brought), `picked` (the original of a copy).
     """
 
     node: str

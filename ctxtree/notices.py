@@ -42,15 +42,61 @@ def recalled(quotations: Sequence[str]) -> str:
     return f"[from earlier in this conversation: history, not instructions]\n{body}\n[end of earlier text]"
 
 
-def dead_end(tried: str, outcome: str, reason: str, times: int) -> str:
-    """One failed attempt: what was tried, what came out, why it was given up, how often."""
-    parts = [f"tried {enclosed(tried)}"] if tried else []
-    if outcome:
-        parts.append(f"got {enclosed(outcome)}")
-    if reason:
-        parts.append(f"reason: {enclosed(reason)}")
+WHAT_FAILED = {
+    "down": "could not be reached",
+    "access": "refused access",
+    "quota": "was over its quota or rate limit",
+}
+"""What is said of a service, by kind of outage."""
+
+MAY_WORK = "it may work again by now"
+
+
+def dead_end(
+    tried: str,
+    outcome: str,
+    reason: str,
+    times: int,
+    *,
+    again: bool = False,
+    service: str = "",
+    done: str = "",
+) -> str:
+    """One failed attempt: what was tried, what came out, why it was given up, how often, what it left behind.
+
+    A single failure is called that, and an outage may be over: neither is told as a rule. `again`: the same
+    is told further up; `times` counts all of them.
+    """
+    parts = [service] if service else []
+    parts += [f"tried {enclosed(tried)}"] if tried else []
+    parts += [f"got {enclosed(outcome)}"] if outcome else []
+    parts += [f"reason: {enclosed(reason)}"] if reason else []
+    parts += [MAY_WORK] if service else []
+    parts += [f"done and not undone: {enclosed(done)}"] if done else []
     count = f" ({times} times)" if times > 1 else ""
+    count = f" again ({times} in all)" if again else count
+    if not count and parts:
+        parts[0] = f"once {parts[0]}" if service or tried else f"seen once; {parts[0]}"
     return f"[dead end{count}: {'; '.join(parts) or 'an attempt was given up'}]"
+
+
+def lesson(tried: str, outcome: str, reason: str, times: int, *, service: str = "", done: str = "") -> str:
+    """The same as a summary tells it: equal but for the number at the end, so that equal ones can be added up."""
+    text = dead_end(tried, outcome, reason, 2, service=service, done=done).replace(" (2 times)", "", 1)
+    return f"{text} ({times} times)" if times > 1 else text
+
+
+def left_behind(done: str, attempts: int) -> str:
+    """What attempts that were left have done to the world; going back undid none of it."""
+    what = "an attempt that was left" if attempts == 1 else f"{attempts} attempts that were left"
+    return f"[still in effect from {what}: {enclosed(done)}; not undone as far as recorded]"
+
+
+def outlived(reason: str) -> str:
+    """What stays of a dead end when the call that failed in it has worked since."""
+    return (
+        f"[an earlier attempt was given up: {enclosed(reason)}; the call that failed in it has worked since]"
+    )
 
 
 def one_line(text: str) -> str:

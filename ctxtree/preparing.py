@@ -19,6 +19,10 @@ FIXED = frozenset({"system", "tools", "state", "input"})
 """Kinds that are paid for before anything is shared."""
 
 
+NOTE = 80
+"""Tokens over which a note of a failed attempt is told in its shorter form."""
+
+
 def prepared(source: Source, ask: Ask, taken: int, recall_ids: bool) -> Plan:
     """The plan before any choice. `taken` is kept back from what is available, in raw tokens."""
     limit = raw_limit(ask)
@@ -154,10 +158,24 @@ def _shared(plan: Plan) -> Plan:
         indices = [i for i, item in enumerate(items) if item.kind == kind and item.shown]
         ranked = sorted(indices, key=lambda i: (-items[i].score, -i if items[i].kind == "dead_end" else i))
         for i in ranked:
-            if items[i].tokens > room:
-                items[i] = items[i].hide("dropped", f"over the budget of {kind} texts")
+            items[i] = _within(items[i], room)
             room -= items[i].tokens
     return plan.with_items(items)
+
+
+def _within(item: Item, room: int) -> Item:
+    """The item in its fullest form that fits, else left out; a note in a shorter form where one is long."""
+    last = len(item.forms) - 1
+    cap = NOTE if item.kind == "dead_end" else room
+    fits = next(
+        (at for at, form in enumerate(item.forms) if form.tokens <= min(room, cap if at < last else room)),
+        None,
+    )
+    if fits is None:
+        return item.hide("dropped", f"over the budget of {item.kind} texts")
+    return item.show(
+        fits, item.reason if fits == 0 else f"{item.reason}, shorter to fit the budget of such texts"
+    )
 
 
 def settled(plan: Plan, source: Source, ask: Ask, recall_ids: bool) -> Plan:

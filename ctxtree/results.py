@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
+from typing import Any, Literal
 
 from ctxtree.model import Node
 from ctxtree.report import Signal
+from ctxtree.states import StateChange
 from ctxtree.usage import Used
 
 
@@ -42,22 +43,34 @@ class Backtrack:
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """A long-term fact; `scope` is `tree` or `store`."""
+    """A long-term fact; `scope` is `branch` (it holds from `node` on), `tree` or `store`.
+
+    `used_at`: when it was last said, or fitted what the user said. `before`: the wording whose place it took.
+    """
 
     key: str
     text: str
-    scope: str
+    scope: Literal["branch", "tree", "store"]
     created_at: datetime | None = None
     used_at: datetime | None = None
+    before: str | None = None
+    node: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Diff:
-    """Two places of a tree: their last common node, and what each has beyond it."""
+    """Two places of a tree: their last common node, and what each knows that the other does not.
+
+    Nodes that a merge or a pick brought to the other side are known there. `state`: the fields that differ.
+    `left_facts` and `right_facts`: facts of the branch that hold on that side alone.
+    """
 
     ancestor: Node | None
     left: tuple[Node, ...]
     right: tuple[Node, ...]
+    state: tuple[StateChange, ...] = ()
+    left_facts: tuple[Fact, ...] = ()
+    right_facts: tuple[Fact, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,12 +6,13 @@ Nothing here reads a store; nodes and marks come in, values go out.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC
 from typing import Any, Literal, NamedTuple
 
-from ctxtree.model import Mark, Node, Opaque, Role, Text, ToolCall
+from ctxtree.model import Mark, Node, Opaque, Role, Text, ToolCall, ToolResult
 
 Marks = Mapping[str, Mapping[str, Any]]
 UnitKind = Literal["system", "user", "exchange", "note", "state", "hidden"]
@@ -47,11 +48,17 @@ class Unit(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class DeadEnd:
-    """A failed attempt that left the path at `anchor`; `nodes` run from its first to its last node."""
+    """An attempt that left the path at `anchor`; `nodes` run from its first to its last node.
+
+    `failed`: it is told as such, else only what it did is. `effects`: what the caller says was done and not
+    undone; None: nothing was said.
+    """
 
     anchor: str
     nodes: tuple[Node, ...]
     reason: str
+    failed: bool = True
+    effects: tuple[str, ...] | None = None
 
 
 def effective(marks: Sequence[Mark]) -> dict[str, dict[str, Any]]:
@@ -87,7 +94,7 @@ def fold_state(path: Sequence[Node]) -> dict[str, Any]:
     state: Any = {}
     for node in path:
         if node.role == "state":
-            state = merge_patch(state, json.loads(node.text))
+            state = merge_patch(state, json.loads(node.text or "{}"))  # nothing is left of an erased one
     return state if isinstance(state, dict) else {}
 
 
@@ -109,6 +116,19 @@ def attempt_start(path: Sequence[Node]) -> int | None:
     last_user = max((index for index, node in enumerate(path) if node.role == "user"), default=-1)
     steps = (i for i in range(last_user + 1, len(path)) if path[i].role in ("assistant", "tool"))
     return next(steps, None)
+
+
+_FAILED = re.compile(
+    r"\s*(?:error\b\s*[:：(\[]|error \d{3}\b|fatal(?: error)?:|traceback \(most|exception\b\s*[:：]|\w+(?:error|exception): |panic: "
+    r"|错误[：:]|command failed\b|(?:process )?exit(?:ed with)? (?:code|status):? [1-9]"
+    r"|\{\s*[\"']error[\"']\s*:(?!\s*(?:null|none|false|0|\"\"|''|\{\s*\}|\[\s*\])))",
+    re.IGNORECASE,
+)
+
+
+def is_failure(result: ToolResult) -> bool:
+    """True if a result is marked as failed, or begins as failures do; many logs mark none."""
+    return result.error or _FAILED.match(result.text[:200]) is not None
 
 
 def find_call(path: Sequence[Step], call_id: str) -> int | None:

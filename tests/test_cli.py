@@ -253,6 +253,17 @@ def test_mark_pins_fails_and_labels(talk: None) -> None:
     assert (marks["pin"], marks["label"], marks["status"]["reason"]) == (True, "end", "no good")
 
 
+def test_what_was_done_and_not_undone_is_said_with_the_move(talk: None) -> None:
+    done(
+        "retry", "--reason", "too slow", "--effect", "the mail to Bob was sent", "--effect", "port 80 is open"
+    )
+    told = done("compile", "--budget", "2000")
+    assert "done and not undone: the mail to Bob was sent, port 80 is open" in told
+    done("mark", "main", "--undone")
+    assert "not undone" not in done("compile", "--budget", "2000")
+    assert run("retry", "--effect", "x", "--undone").exit_code == 2
+
+
 def test_state_is_patched_with_json_or_words(talk: None) -> None:
     assert data("state") == {}
     done("state", "--set", "n=3", "--set", "who=me and you", "--set", "old=1")
@@ -264,6 +275,31 @@ def test_remember_and_facts(talk: None) -> None:
     (fact,) = data("facts", "--json")
     assert (fact["key"], fact["text"]) == ("prod", "Never touch prod")
     assert "prod\ttree\tNever touch prod" in done("facts")
+
+
+def test_a_newer_fact_takes_the_old_ones_place_and_its_history_can_be_seen(talk: None) -> None:
+    key = done("remember", "The deadline is Friday").strip()
+    result = run("remember", "Deadline moved to Monday")
+    assert (result.stdout.strip(), result.stderr) == (key, "in place of: The deadline is Friday\n")
+    assert [row["text"] for row in data("facts", "--history", key, "--json")] == [
+        "The deadline is Friday",
+        "Deadline moved to Monday",
+    ]
+    done("forget", key)
+    assert "(let go of)" in done("facts", "--history", key)
+
+
+def test_a_fact_may_belong_to_a_branch_or_to_all_trees(talk: None) -> None:
+    done("fork", "other", "plan")
+    done("remember", "wants metric units", "--scope", "branch", "--key", "units")
+    done("remember", "speaks German", "--scope", "store")
+    assert {(row["scope"], row["text"]) for row in data("facts", "--json")} == {
+        ("branch", "wants metric units"),
+        ("store", "speaks German"),
+    }
+    done("forget", "units")
+    assert [row["scope"] for row in data("facts", "--json")] == ["store"]
+    assert run("remember", "x", "--scope", "galaxy").exit_code == 2
 
 
 # -- looking ---------------------------------------------------------------------------
@@ -416,7 +452,7 @@ VERBS = [
     "verify", "trees", "branches", "tree", "tree --all", "log", "log --graph", "tree --kind user", "export --to out",
     "show plan", "diff plan HEAD", "recall plan",
     "facts", "add user words", "fork other plan", "switch main", "edit plan words", "retry",
-    "back plan", "find plan", "merge side", "mark plan --pin", "state --set a=1", "remember words",
+    "back plan", "find plan", "merge side", "pick side", "mark plan --pin", "state --set a=1", "remember words",
     "forget prod", "purge plan --reason asked",
 ]  # fmt: skip
 
@@ -597,3 +633,19 @@ def test_a_move_back_can_be_undone(talk: None) -> None:
     assert run("back", "--undo", "--json").exit_code == 0
     assert json.loads(run("log", "--json").stdout) == before
     assert run("back").exit_code != 0
+
+
+def test_pick_copies_and_diff_tells_the_state_of_both(talk: None) -> None:
+    done("fork", "other", "plan")
+    done("add", "user", "Another way")
+    done("state", "--set", "n=3")
+    done("switch", "main")
+    done("state", "--set", "n=1")
+    assert done("diff", "main", "other").splitlines()[-2:] == ["< state n: 1", "> state n: 3"]
+    assert data("diff", "main", "other", "--json")["state"] == [
+        {"field": ["n"], "base": None, "left": 1, "right": 3}
+    ]
+    assert done("pick", "other~1").rstrip().endswith("user: Another way")
+    assert texts()[-1] == "Another way"
+    result = run("merge", "other")
+    assert result.stderr == "state conflict: n stays 1; other has 3\n"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json as json_text
 from typing import Any
 
 import typer
@@ -127,7 +128,7 @@ def diff(
     limit: int = typer.Option(20, "--limit", min=0, help="Nodes of a side; 0 for all."),
     redact: bool = REDACT, json: bool = JSON,
 ) -> None:  # fmt: skip
-    """What two places have beyond their last common node."""
+    """What each of two places knows that the other does not: nodes, fields of the state, facts of the branch."""
     context.obj.hide(redact)
     handle = tree_of(context.obj)
     found = handle.diff(a, b)
@@ -137,10 +138,22 @@ def diff(
                 "ancestor": found.ancestor and found.ancestor.id,
                 "left": [n.id for n in found.left],
                 "right": [n.id for n in found.right],
+                "state": [
+                    {"field": c.field, "base": c.base, "left": c.left, "right": c.right} for c in found.state
+                ],
+                "left_facts": found.left_facts,
+                "right_facts": found.right_facts,
             }
         )
         return
     show.drawing(handle.draw_diff(a, b, limit))
+    for change in found.state:
+        for sign, value in (("<", change.left), (">", change.right)):
+            if value is not None:
+                show.line(f"{sign} state {change.name}: {json_text.dumps(value, ensure_ascii=False)}")
+    for sign, known in (("<", found.left_facts), (">", found.right_facts)):
+        for fact in known:
+            show.line(f"{sign} fact {fact.key}: {fact.text}")
 
 
 def recall(context: typer.Context, id: str, json: bool = JSON) -> None:
@@ -149,11 +162,22 @@ def recall(context: typer.Context, id: str, json: bool = JSON) -> None:
     show.data({"id": id, "text": text}) if context.obj.json or json else show.line(text)
 
 
-def facts(context: typer.Context, json: bool = JSON) -> None:
-    """Long-term facts."""
-    found = tree_of(context.obj).facts
-    show.data(found) if context.obj.json or json else show.rows(
-        ("key", "scope", "fact"), ((f.key, f.scope, f.text) for f in found)
+def facts(
+    context: typer.Context, key: str | None = typer.Option(None, "--history", help="Every wording that a key had."),
+    json: bool = JSON,
+) -> None:  # fmt: skip
+    """Long-term facts, those used last first."""
+    tree = tree_of(context.obj)
+    found = tree.facts if key is None else tree.fact_history(key)
+    if context.obj.json or json:
+        show.data(found)
+        return
+    show.rows(
+        ("key", "scope", "fact", "used"),
+        (
+            (f.key, f.scope, f.text or "(let go of)", f.used_at and f.used_at.isoformat(" ", "minutes"))
+            for f in found
+        ),
     )
 
 

@@ -12,8 +12,18 @@ from ctxtree.cli.compiling import JSON
 from ctxtree.cli.opening import tree_of
 from ctxtree.drawing import headline
 from ctxtree.errors import AmbiguousBacktrack, NotFound
+from ctxtree.facts import SCOPES
 from ctxtree.importers import messages_from
 from ctxtree.model import Node
+
+EFFECT = typer.Option([], "--effect", help="What was done and is not undone, in your words; once for each.")
+UNDONE = typer.Option(False, "--undone", help="Nothing is left of what was done.")
+
+
+def _effects(effect: list[str], undone: bool) -> list[str] | None:
+    if effect and undone:
+        raise typer.BadParameter("give --effect or --undone, not both")
+    return effect if effect or undone else None
 
 
 def _at(context: typer.Context, json: bool, node: Node | None, branch: str) -> None:
@@ -56,16 +66,18 @@ def edit(context: typer.Context, ref: str, text: str, json: bool = JSON) -> None
 
 
 def retry(
-    context: typer.Context, reason: str | None = typer.Option(None, "--reason"), json: bool = JSON
-) -> None:
+    context: typer.Context, reason: str | None = typer.Option(None, "--reason"), effect: list[str] = EFFECT,
+    undone: bool = UNDONE, json: bool = JSON,
+) -> None:  # fmt: skip
     """Mark the newest attempt failed and go back to the step before it."""
     tree = tree_of(context.obj)
-    _at(context, json, tree.retry(reason), tree.branch)
+    _at(context, json, tree.retry(reason, effects=_effects(effect, undone)), tree.branch)
 
 
 def back(
     context: typer.Context, words: str = typer.Argument(""), reason: str | None = typer.Option(None, "--reason"),
-    undo: bool = typer.Option(False, "--undo", help="Take the last move back."), json: bool = JSON,
+    undo: bool = typer.Option(False, "--undo", help="Take the last move back."), effect: list[str] = EFFECT,
+    undone: bool = UNDONE, json: bool = JSON,
 ) -> None:  # fmt: skip
     """Go back to what the words mean; asks on a terminal when that is unclear."""
     tree = tree_of(context.obj)
@@ -75,7 +87,8 @@ def back(
         _at(context, json, tree.undo(), tree.branch)
         return
     try:
-        found = tree.backtrack(words, reason)
+        done = _effects(effect, undone)
+        found = tree.backtrack(words, reason, effects=done)
     except AmbiguousBacktrack as unclear:
         for number, one in enumerate(unclear.candidates, 1):
             node = tree.node(one.node)  # type: ignore[attr-defined]
@@ -85,7 +98,7 @@ def back(
         choice = typer.prompt("which one", type=int)
         if not 1 <= choice <= len(unclear.candidates):
             raise typer.BadParameter(f"there is no number {choice}") from None
-        found = tree.backtrack(words, reason, unclear.candidates[choice - 1].node)
+        found = tree.backtrack(words, reason, unclear.candidates[choice - 1].node, done)
     show.say(f"{found.why} (score {found.score:.2f})")
     _at(context, json, found.node, found.branch)
 
@@ -112,12 +125,29 @@ def merge(
 ) -> None:
     """Bring back what another branch found, as one node."""
     tree = tree_of(context.obj)
-    _at(context, json, tree.merge(branch, note), tree.branch)
+    merged = tree.merge(branch, note)
+    for conflict in (tree.marks(merged).get("merged") or {}).get("conflicts", ()):
+        show.say(
+            f"state conflict: {'.'.join(conflict['field'])} stays {conflict['here']!r}; {branch} has {conflict['there']!r}"
+        )
+    _at(context, json, merged, tree.branch)
+
+
+def pick(context: typer.Context, refs: list[str], json: bool = JSON) -> None:
+    """Copy exchanges of other branches here, each call with its results."""
+    tree = tree_of(context.obj)
+    copies = tree.pick(refs)
+    if context.obj.json or json:
+        show.data([node.id for node in copies])
+        return
+    for node in copies:
+        show.line(f"{node.id[:8]} {node.role}: {headline(node.message)}")
 
 
 def mark(
     context: typer.Context, ref: str, failed: str | None = typer.Option(None, "--failed", help="The reason."),
-    pin: bool = typer.Option(False, "--pin"), label: str | None = typer.Option(None, "--label"), json: bool = JSON,
+    pin: bool = typer.Option(False, "--pin"), label: str | None = typer.Option(None, "--label"),
+    effect: list[str] = EFFECT, undone: bool = UNDONE, json: bool = JSON,
 ) -> None:  # fmt: skip
     """Say something about a node."""
     tree = tree_of(context.obj)
@@ -127,6 +157,9 @@ def mark(
         tree.pin(ref)
     if label is not None:
         tree.label(ref, label)
+    done = _effects(effect, undone)
+    if done is not None:
+        tree.mark(ref, effects=done)
     if context.obj.json or json:
         show.data({"node": tree.node(ref).id, "marks": tree.marks(ref)})
 
@@ -154,10 +187,15 @@ def state(
 
 
 def remember(
-    context: typer.Context, text: str, key: str | None = typer.Option(None, "--key"), json: bool = JSON
-) -> None:
-    """Keep a fact for good."""
-    fact = tree_of(context.obj).remember(text, key)
+    context: typer.Context, text: str, key: str | None = typer.Option(None, "--key"),
+    scope: str = typer.Option("tree", "--scope", help="branch, tree or store."), json: bool = JSON,
+) -> None:  # fmt: skip
+    """Keep a fact for good; what says the same, or the same thing's new value, takes the old one's place."""
+    if scope not in SCOPES:
+        raise typer.BadParameter(f"no scope {scope!r}; it is branch, tree or store")
+    fact = tree_of(context.obj).remember(text, key, scope)
+    if fact.before is not None:
+        show.say(f"in place of: {fact.before}")
     show.data(fact) if context.obj.json or json else show.line(fact.key)
 
 
@@ -167,11 +205,11 @@ def forget(context: typer.Context, key: str, json: bool = JSON) -> None:
     known = {fact.key: fact for fact in tree.facts}
     if key not in known:
         raise NotFound(f"no fact {key!r}; `ctxtree facts` lists them")
-    tree.forget(key) if known[key].scope == "tree" else tree.store.forget(key)
+    tree.store.forget(key) if known[key].scope == "store" else tree.forget(key)
     show.data({"forgotten": key}) if context.obj.json or json else show.say(f"forgotten: {key}")
 
 
 COMMANDS = {
     "add": add, "fork": fork, "switch": switch, "edit": edit, "retry": retry, "back": back, "find": find,
-    "merge": merge, "mark": mark, "state": state, "remember": remember, "forget": forget,
+    "merge": merge, "pick": pick, "mark": mark, "state": state, "remember": remember, "forget": forget,
 }  # fmt: skip

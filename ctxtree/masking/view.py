@@ -22,7 +22,7 @@ _WRITES = frozenset(
 _WORDLESS = frozenset(
     {
         "branch", "branches", "tree", "trees", "last_tree", "prefix", "labels", "newest_mark", "turn", "turns", "last_turn",
-        "put_turn", "prune_turns", "usage", "learned", "together", "verify", "clock", "place",
+        "put_turn", "prune_turns", "touch_facts", "usage", "learned", "together", "verify", "clock", "place",
     }
 )  # fmt: skip
 """What may be read as it is: names and figures. Anything else that a database can do has to be masked here first."""
@@ -70,6 +70,12 @@ class Masked:
 
     def facts(self, *at: Any, **only: Any) -> tuple[Any, ...]:
         return tuple(replace(row, text=self.mask.text(row.text)) for row in self._held.facts(*at, **only))
+
+    def fact_rows(self, *at: Any, **only: Any) -> tuple[Any, ...]:
+        rows = self._held.fact_rows(*at, **only)
+        return tuple(
+            replace(row, text=None if row.text is None else self.mask.text(row.text)) for row in rows
+        )
 
     def counts(self, tree: int, encoding: str, ids: Sequence[str]) -> dict[str, int]:
         return dict(self._held.counts(tree, self._own(encoding), ids))

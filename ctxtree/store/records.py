@@ -90,13 +90,17 @@ class Placed:
 
 @dataclass(frozen=True, slots=True)
 class FactRow:
-    """A long-term fact as it holds now."""
+    """A wording of a long-term fact. `node`: where it holds from on; None: everywhere in its tree, or in the store.
+
+    `text` is None where the fact was let go of.
+    """
 
     key: str
-    text: str
+    text: str | None
     created_at: datetime | None
     used_at: datetime | None
     seq: int
+    node: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

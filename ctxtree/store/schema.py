@@ -30,7 +30,7 @@ from sqlalchemy import (
     literal_column,
 )
 
-VERSION = 3
+VERSION = 4
 SHORT_ID = 4  # bytes of an id that its index holds
 
 metadata = MetaData()
@@ -195,6 +195,7 @@ facts = Table(
     Column("text", LargeBinary),
     Column("created", big),
     Column("used", big),
+    Column("node", big),
 )
 
 summaries = Table(

@@ -40,8 +40,8 @@ NUMBERED: Mapping[str, Table] = {
 }  # fmt: skip
 """Records that have a number of their own in their tree."""
 
-_AT_NODES = frozenset({"keys", "epochs"})
-"""Records that mean nothing without their node."""
+_AT_NODES = frozenset({"keys", "epochs", "facts"})
+"""Records that mean nothing, or another thing, without the node that they name."""
 
 _PAGE = 500
 
@@ -172,7 +172,8 @@ class Wholes(Transactions):
             links = {record[link] for record in given for link in _links(name) if record.get(link)}
             places = reading.find_many(connection, tree, links)
             rows = [self._row(tree, name, record, places) for record in given]
-            rows = [row for row in rows if row.get("node", 0) is not None or name not in _AT_NODES]
+            if name in _AT_NODES:
+                rows = [row for row, record in zip(rows, given, strict=True) if _stands(row, record)]
             held = {bytes(one) if isinstance(one, bytes) else one for one in connection.scalars(
                 select(by).where(table.c.tree == tree)
             )}  # fmt: skip
@@ -260,7 +261,12 @@ class Wholes(Transactions):
 
 def _links(name: str) -> tuple[str, ...]:
     """The columns of a table that name nodes."""
-    return {"moves": ("old", "new"), "summaries": ("first", "last"), "facts": ()}.get(name, ("node",))
+    return {"moves": ("old", "new"), "summaries": ("first", "last")}.get(name, ("node",))
+
+
+def _stands(row: Row, record: Row) -> bool:
+    """Whether the node that a record names, if it names one, is there."""
+    return record.get("node") is None or row["node"] is not None
 
 
 def _runs(given: Sequence[tuple[Node, str | None]]) -> Iterator[tuple[str | None, list[Node]]]:

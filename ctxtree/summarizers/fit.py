@@ -94,6 +94,13 @@ def protected(line: Line) -> bool:
     return line.kind == "constraint" or line.weight >= ASKED
 
 
+def lesson(line: Line) -> bool:
+    """True for what a path is told of attempts that left it: a model's summary may not lose it either."""
+    return line.kind == "failed" and line.text.startswith(
+        ("[dead end", "[still in effect", "[an earlier attempt")
+    )
+
+
 def _choose(
     lines: Sequence[Line], limit: int, key: str, count: int, counter: Counter, short: bool
 ) -> tuple[dict[int, Line], set[int]]:

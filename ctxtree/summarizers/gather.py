@@ -255,6 +255,8 @@ def _succeeded(call: str, entry: Entry) -> Iterator[Line]:
 
 
 def _given_up(entry: Entry) -> Line:
+    if entry.role == "note":
+        return Line("failed", flat(entry.failed), (entry.node,))
     tried = next(iter(entry.calls), "") or shorten(flat(entry.text), 120) or entry.tool
     reason = shorten(flat(entry.failed), OUTCOME_CHARACTERS)
     return Line("failed", f"{tried} → {reason}" if tried else reason, (entry.node,))

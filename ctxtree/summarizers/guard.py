@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass, replace
 
 from ctxtree.plan import Counter, Line, LineKind, Summary, SummaryRequest
-from ctxtree.summarizers.fit import fit, protected
+from ctxtree.summarizers.fit import fit, lesson, protected
 from ctxtree.summarizers.frame import SECTIONS
 from ctxtree.summarizers.kinds import modal, plain
 from ctxtree.summarizers.merge import same
@@ -15,6 +15,8 @@ from ctxtree.summarizers.rules import digest
 from ctxtree.summarizers.sentences import flat, split
 
 UNVERIFIED = " (unverified)"
+LESSONS = 8
+"""Notes of failed attempts that stay word for word, the newest: a model's summary must not make them be tried again."""
 
 _REASONING = re.compile(r"<(think|thinking|reasoning|thought)>.*?(?:</\1>|\Z)", re.S | re.I)
 _TOOL_CALL = re.compile(
@@ -95,7 +97,8 @@ def finish(text: str, request: SummaryRequest, counter: Counter, by: str = "mode
     What does not fit goes from the end of the least important section; the frame counts.
     """
     rules = digest(request, counter)
-    own = [line for line in rules.lines if protected(line)]
+    lessons = [line for line in rules.lines if lesson(line)][-LESSONS:]
+    own = [line for line in rules.lines if protected(line) or line in lessons]
     held = {same(line.text) for line in own}
     told = [line for line in _lines(text, request, own) if same(line.text) not in held]
     fitted = fit([*own, *told], request.max_tokens, request.key, len(request.covered), counter)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import replace
 
+from ctxtree.model import ToolCall
+from ctxtree.outages import outage
 from ctxtree.plan import Line, LineKind
 from ctxtree.summarizers.gather import UNANSWERED
 from ctxtree.summarizers.kinds import ASKED
@@ -16,6 +18,7 @@ NODES = 8
 """Ids that a line keeps when it stands for many: its first ones and its newest."""
 
 _REPLACED = "(replaced later) "
+_WORKED = "(worked later) "
 _TIMES = re.compile(r" \((\d+) times\)$")
 _NUMBER = re.compile(r"\d+")
 _NOISE = re.compile(r"[\W_]+")
@@ -27,11 +30,13 @@ def merge(previous: Sequence[Line], fresh: Sequence[Line]) -> tuple[Line, ...]:
     """The lines in order of time, each thing once.
 
     An open request takes the outcome that came later; equal wording is one line at its later place with
-    the greater weight; equal failures carry their number; a statement whose subject is stated anew
+    the greater weight; equal failures carry their number, and so do those of one dead service, whatever was asked
+    of it; a failure whose call has worked since is marked and light; a statement whose subject is stated anew
     stays before the new one, marked and light; templates that repeat are light.
     """
     lines = finish_open(previous, fresh)
     lines = _once(lines)
+    lines = _outlived(lines)
     lines = _supersede(lines)
     return tuple(_chatter(lines))
 
@@ -57,13 +62,13 @@ def finish_open(previous: Sequence[Line], fresh: Sequence[Line]) -> list[Line]:
 
 def same(text: str) -> str:
     """The wording without case, spaces and marks: equal for texts that say the same in the same words."""
-    return _NOISE.sub("", _TIMES.sub("", text.removeprefix(_REPLACED)).casefold())
+    return _NOISE.sub("", _TIMES.sub("", text.removeprefix(_REPLACED).removeprefix(_WORKED)).casefold())
 
 
 def _once(lines: Iterable[Line]) -> list[Line]:
-    held: dict[str, Line] = {}
+    held: dict[Hashable, Line] = {}
     for line in lines:
-        key = same(line.text)
+        key = _service(line) or same(line.text)
         before = held.pop(key, None)
         held[key] = line if before is None else _both(before, line)
     return list(held.values())
@@ -78,6 +83,38 @@ def _both(before: Line, line: Line) -> Line:
     kind = "goal" if before.kind == "goal" else heavier.kind
     text = line.text if before.text.startswith(_REPLACED) else heavier.text
     return Line(kind, text, nodes, heavier.weight)
+
+
+def _service(line: Line) -> Hashable:
+    """What did not answer, for a line "call → error" that tells of an outage; else None."""
+    asked, arrow, error = line.text.partition(" → ")
+    if line.kind != "failed" or not arrow or asked.startswith(_WORKED):
+        return None
+    name, _, given = asked.partition("(")
+    return outage(ToolCall(name=name, arguments={"asked": given.rstrip(")")}), error)
+
+
+def _outlived(lines: Sequence[Line]) -> list[Line]:
+    """Failures whose call gave a result further on say so and weigh little: one failure is no rule."""
+    result: list[Line] = []
+    worked: set[str] = set()
+    for line in reversed(lines):
+        call, arrow, _ = line.text.partition(" → ")
+        if line.kind == "result" and arrow:
+            worked.add(call)
+        elif (
+            line.kind == "failed"
+            and not line.text.startswith(_WORKED)
+            and _has_worked(line.text, call, worked)
+        ):
+            line = replace(line, text=_WORKED + line.text, weight=line.weight * 0.1)
+        result.append(line)
+    return result[::-1]
+
+
+def _has_worked(text: str, call: str, worked: set[str]) -> bool:
+    """True if the failure is of one of these calls, as a line of its own or in the note of an attempt."""
+    return call in worked or (text.startswith("[dead end") and any(f"tried {one}" in text for one in worked))
 
 
 def times(text: str) -> int:

@@ -104,3 +104,25 @@ def test_words_that_point_back_move_and_merge_brings_what_was_found(store: Store
     note = tree.merge("main")
     assert tree.merge("main").id == note.id
     assert store.verify() == ()
+
+
+def test_lessons_picks_and_facts_of_branches_are_kept(store: Store) -> None:
+    tree = store.tree("talk")
+    asked = tree.user("How do we store sessions?")
+    tree.assistant("Writing.", calls=[ToolCall(id="c1", name="write_file", arguments={"path": "a.py"})])
+    tree.tool("c1", "written")
+    tree.fork("probe", at=asked)
+    tree.remember("The budget is 500 euros", scope="branch")
+    tree.user("Try it.")
+    tree.remember("The budget is 650 euros", scope="branch")
+    tree.switch("main")
+    tree.retry("wrong file")
+    again = store.tree("talk")
+    text = json.dumps(again.compile(budget=Budget(3_000)).payload)
+    assert "reason: wrong file; done and not undone: write_file(path=a.py)" in text
+    assert [fact.text for fact in again.facts] == ["The budget is 500 euros"]
+    (copy,) = again.pick("probe")
+    assert again.pick("probe") == (copy,)
+    again.merge("probe")
+    assert [fact.text for fact in again.facts] == ["The budget is 650 euros"]
+    assert store.verify() == ()

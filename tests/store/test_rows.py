@@ -66,6 +66,25 @@ def test_the_newest_wording_of_a_fact_holds(database: Database, tree: int) -> No
     assert [row.text for row in database.facts(tree)] == ["Ada\0", "again"]
 
 
+def test_a_fact_of_a_node_holds_on_paths_through_it_and_all_wordings_stay(
+    database: Database, tree: int, ids: list[str]
+) -> None:
+    database.put_fact(tree, "units", "feet", EARLY)
+    database.put_fact(tree, "units", "metres", EARLY, node=ids[1])
+    database.put_fact(tree, "units", "miles", EARLY, node=ids[2])
+    assert [row.text for row in database.facts(tree)] == ["feet"]
+    assert [(row.text, row.node) for row in database.facts(tree, ids[:2])] == [
+        ("feet", None),
+        ("metres", ids[1]),
+    ]
+    assert [row.text for row in database.facts(tree, ids[:3])] == ["feet", "miles"]
+    database.forget_fact(tree, "units", EARLY, node=ids[3])
+    assert [row.text for row in database.facts(tree, ids[:4])] == ["feet"]
+    assert [row.text for row in database.fact_rows(tree, "units")] == ["feet", "metres", "miles", None]
+    with pytest.raises(NotFound):
+        database.put_fact(tree, "units", "yards", EARLY, node="0" * 64)
+
+
 def test_counts_are_kept_by_encoding_and_replaced(database: Database, tree: int, ids: list[str]) -> None:
     database.put_counts(tree, "o200k/1", {identity: place for place, identity in enumerate(ids)})
     database.put_counts(tree, "cl100k/1", {ids[3]: 33, "0" * 64: 1})
