@@ -21,7 +21,7 @@ def facts(database: Database, tree: int | None) -> tuple[Fact, ...]:
 def remember(database: Database, tree: int | None, text: str, key: str | None) -> Fact:
     """Keep a fact. The same words, or the same key, are one fact."""
     said, _ = clean(text)
-    if not said.strip():
+    if not isinstance(said, str) or not said.strip():
         raise StoreError("a fact needs words")
     name = key or fact_key(said)
     now = datetime.now(UTC)
