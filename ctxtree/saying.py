@@ -76,5 +76,14 @@ def object_of(given: Any, what: str, number: int = 0) -> dict[str, Any]:
     """One such object."""
     if not isinstance(given, Mapping):
         raise FormatError(what, number, f"a {type(given).__name__}; it must be an object")
-    held: dict[str, Any] = clean(dict(given))[0]
-    return held
+    held = dict(given)
+    return held if _is_plain(held) else dict(clean(held)[0])
+
+
+def _is_plain(value: Any) -> bool:
+    """True if JSON holds the value as it is; a guess for the quick way, never wrong with True."""
+    try:
+        text = json.dumps(value)
+    except (TypeError, ValueError, RecursionError):
+        return False
+    return not any(sign in text for sign in ("\\ud", "NaN", "Infinity"))
