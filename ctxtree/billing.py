@@ -14,6 +14,7 @@ from ctxtree.counter import TextCounter
 from ctxtree.gather import Ask
 from ctxtree.history import History
 from ctxtree.model import Node
+from ctxtree.saying import object_of
 from ctxtree.store.records import TurnRow
 from ctxtree.usage import Learned, Used
 
@@ -44,7 +45,8 @@ def record(history: History, path: Sequence[Node], usage: Mapping[str, Any], con
     """
     database, tree, node = history.database, history.tree, path[-1]
     turn = _made(history, context) if context else database.last_turn(tree, [one.id for one in path[:-1]])
-    data = json.dumps(dict(usage), ensure_ascii=False, sort_keys=True).encode()
+    usage = object_of(usage, "usage")
+    data = json.dumps(usage, ensure_ascii=False, sort_keys=True).encode()
     model = str(usage.get("model", ""))
     database.put_usage(tree, node.id, turn.seq if turn else None, model, data, datetime.now(UTC))
     if turn is not None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
@@ -21,7 +21,7 @@ from ctxtree.importers import messages_from
 from ctxtree.masking import Mask
 from ctxtree.meaning import Fused, Vectors
 from ctxtree.memory import Print
-from ctxtree.model import Message, Node
+from ctxtree.model import Message, Node, clean
 from ctxtree.plan import Counter, Epoch, Passage, Summary
 from ctxtree.policy import Budget, Policy
 from ctxtree.prefix import Sent, prefix_of
@@ -30,6 +30,7 @@ from ctxtree.recalling import Reader
 from ctxtree.render import target as find_target
 from ctxtree.report import Signal
 from ctxtree.results import Fact
+from ctxtree.saying import message_of, object_of, objects_of, parts_of
 from ctxtree.store.records import EpochRow
 from ctxtree.tokens import counter_for
 from ctxtree.trail import Trail
@@ -51,7 +52,7 @@ def asked(
 ) -> Ask:
     """The caller's arguments, checked and in one shape, masked if a mask is given. A desk keeps what its counters have counted."""
     find_target(target)
-    said, texts = _input(input), tuple(passage(one) for one in retrieved)
+    said, texts = _input(input), _passages(retrieved)
     if mask is not None:
         said = mask.message(said) if said else None
         texts = tuple(replace(one, text=mask.text(one.text), source=mask.text(one.source)) for one in texts)
@@ -61,8 +62,8 @@ def asked(
         target=name,
         policy=policy or Policy.hybrid(),
         counter=_counter(counter, name, desk),
-        tools=tuple(tools),
-        response_format=response_format,
+        tools=objects_of(tools, "tools"),
+        response_format=object_of(response_format, "response_format") if response_format else None,
         input=said,
         retrieved=texts,
         dialect=dialect,
@@ -82,12 +83,18 @@ def _counter(counter: Any, target: str, desk: Desk | None) -> Counter:
 
 def _input(given: Any) -> Message | None:
     if given is None or isinstance(given, Message):
-        return given
-    if isinstance(given, str):
-        return Message.of("user", given)
+        return given if given is None else message_of(given)
+    if isinstance(given, str) or not isinstance(given, Mapping | Sequence):
+        return Message(role="user", parts=parts_of(given))
     items = [given] if isinstance(given, Mapping) else [{"role": "user", "content": list(given)}]
     (message,) = messages_from(items, "openai.chat")
     return message
+
+
+def _passages(given: Any) -> tuple[Passage, ...]:
+    if isinstance(given, str | Mapping) or not isinstance(given, Iterable):
+        raise CtxtreeError(f"retrieved texts are a list, not a {type(given).__name__}")
+    return tuple(passage(one) for one in given)
 
 
 def passage(given: Any) -> Passage:
@@ -95,9 +102,10 @@ def passage(given: Any) -> Passage:
     if isinstance(given, Passage):
         return given
     if isinstance(given, str):
-        return Passage(given)
+        return Passage(clean(given)[0])
     if isinstance(given, Mapping) and "text" in given:
-        return Passage(str(given["text"]), str(given.get("source", "")), float(given.get("score", 0.0)))
+        text, source = (clean(str(given.get(name, "")))[0] for name in ("text", "source"))
+        return Passage(text, source, float(given.get("score", 0.0)))
     raise CtxtreeError(f"a retrieved text is a string or a mapping with 'text', not {type(given).__name__}")
 
 

@@ -181,6 +181,8 @@ def counter_for(name: str | Callable[[str], int] | None = None, target: str = "o
     foreign = target.partition(".")[0] in ("anthropic", "gemini")
     if name is None:
         return _claude("") if foreign else _tiktoken("o200k_base")
+    if not isinstance(name, str) or not name.isprintable():
+        raise CtxtreeError(f"a counter is a model, an encoding or a function, not {ascii(name)[:40]}")
     plain = name.strip().lower()
     if plain.partition(":")[0] == "estimate":
         return _estimator(plain, asked=name)

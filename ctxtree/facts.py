@@ -74,7 +74,7 @@ def remember(
     The later wording holds, the earlier stays in its history. With a `key` only that decides.
     """
     said, _ = clean(text)
-    if not said.strip():
+    if not isinstance(said, str) or not said.strip():
         raise StoreError("a fact needs words")
     own = readings or Readings()
 

@@ -7,26 +7,27 @@ import warnings
 from collections.abc import Collection, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import partial
+from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 from ctxtree import billing, branching, compiling, exporting, facts, memory, merging, moves, planning, syncing
 from ctxtree.compiler import Context, acompile_path, compile_path
 from ctxtree.drawing import Choice, Drawing
-from ctxtree.errors import CtxtreeError, NotFound
+from ctxtree.errors import CtxtreeError, FormatError, NotFound, PolicyError
 from ctxtree.facts import Scope
 from ctxtree.history import History, OnPath
 from ctxtree.masking import Mask, mask_for
 from ctxtree.masking.view import Masked
-from ctxtree.model import Mark, Message, Node, ToolCall, ToolResult, clean
+from ctxtree.model import Mark, Message, Node, ToolCall, clean
 from ctxtree.naming import check_name, next_name
 from ctxtree.planner import Prices, WatermarkPlan
 from ctxtree.policy import Budget
 from ctxtree.recalling import Reader
 from ctxtree.resolve import Resolution
 from ctxtree.results import Backtrack, Branch, Diff, Fact, Turn
-from ctxtree.saying import message_of, messages_of, parts_of
+from ctxtree.saying import message_of, messages_of, object_of, parts_of, patch_text, result_of
 from ctxtree.store.records import Draft
-from ctxtree.tree import fold_state, merge_patch
+from ctxtree.tree import fold_state
 from ctxtree.usage import Used
 
 if TYPE_CHECKING:
@@ -140,7 +141,7 @@ class Tree:
         **options: Any,
     ) -> Node:
         """The result of a call. `error=True` marks it as failed."""
-        result = ToolResult(call_id=call_id, parts=parts_of(text), error=error, name=name)
+        result = result_of(call_id, text, error, name)
         return self.append(Message(role="tool", parts=(result,)), **options)
 
     def system(self, text: str, **options: Any) -> Node:
@@ -246,9 +247,13 @@ class Tree:
         `effects`: what an attempt that ends here did and nothing has undone; an empty list: nothing is left of it.
         """
         identity = self.node(node).id
+        if importance is not None and not (isinstance(importance, int | float) and isfinite(importance)):
+            raise PolicyError(f"importance is {ascii(importance)[:40]}; it must be a number")
         given: dict[str, Any] = {"pin": pin, "importance": importance}
         values = {name: value for name, value in given.items() if value is not None}
         if status is not None or reason is not None:
+            if reason is not None and not isinstance(reason, str):
+                raise FormatError("reason", 0, f"a {type(reason).__name__}; it must be a text")
             if status not in (None, "ok", "failed", "abandoned"):
                 raise NotFound(f"no status {status!r}; it is ok, failed or abandoned")
             values["status"] = {"status": status or "failed", "reason": clean(reason or "")[0]}
@@ -260,7 +265,7 @@ class Tree:
 
     def label(self, node: str | Node, text: str) -> None:
         check_name(text, "label")
-        self._mark(self.node(node).id, {"label": text})
+        self._mark(self.node(node).id, {"label": clean(text)[0]})
 
     def pin(self, node: str | Node, pinned: bool = True) -> None:
         self.mark(node, pin=pinned)
@@ -283,9 +288,7 @@ class Tree:
 
     def patch_state(self, merge_patch_: Mapping[str, Any]) -> Node:
         """Store a merge patch (RFC 7396) below the head; null takes a field away."""
-        patch, _ = clean(dict(merge_patch_))
-        merge_patch({}, patch)
-        text = json.dumps(patch, ensure_ascii=False, sort_keys=True)
+        text = patch_text(merge_patch_)
         return self._add([Draft(Message.of("state", text), datetime.now(UTC))])[-1]
 
     @property
@@ -330,7 +333,7 @@ class Tree:
         """
         identity = self.node(node).id
         billing.record(self._history, self.path(identity), usage, context)
-        self._mark(identity, {"usage": dict(usage)})
+        self._mark(identity, {"usage": object_of(usage, "usage")})
 
     # -- compiling ---------------------------------------------------------------------
 

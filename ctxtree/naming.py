@@ -19,7 +19,7 @@ def check_name(name: str, what: str) -> str:
 
     Names are data: they never become paths, SQL or markup, so `../x` is as good as any other.
     """
-    if not name or not name.strip():
+    if not isinstance(name, str) or not name.strip():
         raise StoreError(f"a {what} needs a name")
     if len(name) > LONGEST:
         raise StoreError(f"a {what}'s name has {len(name)} characters; at most {LONGEST} are allowed")

@@ -159,8 +159,8 @@ def _head(
     log: Log,
 ) -> str | None:
     """The active leaf: what `current_node` names, or is spliced to; else the newest leaf."""
-    known = isinstance(pointer, str) and pointer in above
-    found = pointer if pointer in kept else above[pointer] if known else None
+    named = pointer if isinstance(pointer, str) else ""
+    found = named if named in kept else above.get(named)
     if found is not None or not ordered:
         return found
     newest = max(leaves(ordered, above), key=lambda name: kept[name].rank)

@@ -175,10 +175,10 @@ def _leave(record: Record, index: _Index, log: Log) -> None:
     kind = record.data.get("type")
     if kind in ("user", "assistant"):
         log.add("bad_record", f"{kind} without a message", "left out", record.line, record.offset, skipped=1)
-    elif kind in ASIDE or kind in CHAIN:
-        index.spliced[str(kind)] += 1
+    elif not isinstance(kind, str):
+        index.unknown["(none)"] += 1
     else:
-        index.unknown[str(kind) if isinstance(kind, str) else "(none)"] += 1
+        (index.spliced if kind in ASIDE or kind in CHAIN else index.unknown)[kind] += 1
 
 
 def _compare(index: _Index, stream: BinaryIO, log: Log) -> None:

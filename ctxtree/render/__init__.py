@@ -48,9 +48,9 @@ ALIASES = {"openai": "openai.chat"}
 
 def target(name: str) -> Target:
     """The target of that name, or of its alias. Raises `TargetError` (`unknown_target`)."""
-    found = TARGETS.get(ALIASES.get(name, name))
+    found = TARGETS.get(ALIASES.get(name, name)) if isinstance(name, str) else None
     if found is None:
         raise TargetError(
-            "unknown_target", f"target {name[:40]!r} is not known; there are: {', '.join(TARGETS)}"
+            "unknown_target", f"target {str(name)[:40]!r} is not known; there are: {', '.join(TARGETS)}"
         )
     return found

@@ -81,10 +81,10 @@ def dialect_of(name: str | None) -> Dialect:
 
 
 def known_dialect(name: str, known: Sequence[str] | dict[str, Any]) -> str:
-    if name not in known:
+    if not isinstance(name, str) or name not in known:
         listed = ", ".join(known) or "none"
         raise TargetError(
-            "unknown_dialect", f"dialect {name[:40]!r} is not known to this target; it has: {listed}"
+            "unknown_dialect", f"dialect {str(name)[:40]!r} is not known to this target; it has: {listed}"
         )
     return name
 

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from ctxtree.errors import FormatError
 from ctxtree.plan import Counter, Settings
 from ctxtree.tokens import format_tokens, tools_tokens
 
@@ -47,7 +48,7 @@ def shaped(given: Sequence[Mapping[str, object]], shape: Shape) -> tuple[list[di
 def _read(raw: dict[str, Any]) -> Iterator[Tool]:
     listed = next((key for key in _DECLARATIONS if key in raw), None)
     if listed:
-        for declaration in raw[listed]:
+        for declaration in _declared(raw[listed]):
             yield _tool(declaration, "gemini", declaration)
         raw = {key: value for key, value in raw.items() if key != listed}
         if not raw:
@@ -66,6 +67,12 @@ def _read(raw: dict[str, Any]) -> Iterator[Tool]:
     else:
         name = next(iter(raw), "")
         yield Tool(name, "", {}, None, "gemini", raw, builtin=True)
+
+
+def _declared(given: Any) -> Sequence[Mapping[str, Any]]:
+    if not isinstance(given, list | tuple) or not all(isinstance(one, Mapping) for one in given):
+        raise FormatError("tools", 0, "function declarations that are no list of objects")
+    return given
 
 
 def _tool(body: Mapping[str, Any], shape: Shape | None, raw: Mapping[str, Any]) -> Tool:
@@ -122,6 +129,10 @@ def read_format(given: Mapping[str, Any]) -> Format | None:
     if kind != "json_schema":
         return Format("response", dict(body), {})
     inner = body.get("json_schema", body)
+    if not isinstance(inner, Mapping):
+        raise FormatError(
+            "response_format", 0, f"a schema that is a {type(inner).__name__}; it must be an object"
+        )
     rest = {key: inner[key] for key in ("description", "strict") if inner.get(key) is not None}
     return Format(str(inner.get("name") or "response"), inner.get("schema", {}), rest)
 

@@ -21,6 +21,7 @@ from datetime import UTC, datetime, timedelta
 from importlib.resources import files
 from typing import Any
 
+from ctxtree.errors import StoreError
 from ctxtree.model import Message, Role, Text, canonical
 
 PLAIN, DEFLATED, APART, APART_DEFLATED, TEXT, TEXT_DEFLATED, ERASED, BASE64 = range(8)
@@ -164,7 +165,9 @@ def _from_base64(data: bytes) -> bytes | None:
 
 
 def name_in(name: str) -> bytes:
-    """A name as bytes; any string will do, for names are data."""
+    """A name as bytes; any string will do, for names are data. Raises StoreError for what is no string."""
+    if not isinstance(name, str):
+        raise StoreError(f"a name or a key is a text, not a {type(name).__name__}")
     return name.encode("utf-8", "surrogatepass")
 
 

@@ -96,6 +96,8 @@ def compiles(rng: random.Random, **more: Any) -> list[Case]:
             "op": "compile",
             "target": target,
             "budget": rng.choice(["full", rng.randint(20, 400), rng.randint(400, 4_000)]),
+            "dialect": rng.choice([None, None, "strict", "no_system", "mistral", "bedrock", "deepseek"]),
+            "policy": rng.choice([None, None, "agent", "stable", "trim", "hybrid"]),
             **more,
         }
         for target in rng.sample(TARGETS, 3)

@@ -143,6 +143,10 @@ class Run:
                 ask["tools"] = generate.tools(tools)
             if op.get("summariser"):
                 ask["summarizer"] = fakes.fake(op["summariser"])
+            if op.get("dialect") and target == "openai.chat":
+                ask["dialect"] = op["dialect"]
+            if op.get("policy"):
+                ask["policy"] = getattr(Policy, op["policy"])()
             if op.get("keep_tail") or op.get("force_summary_of"):
                 ask["policy"] = Policy.hybrid(turns=1)
             for window in self._windows(op.get("budget"), ask):
@@ -184,7 +188,7 @@ class Run:
         if same != json.dumps(made.payload):
             row["violations"].append("other bytes for the same path")
         row["tokens"] = report.tokens
-        row["violations"] += violations(ask["target"], made.payload)
+        row["violations"] += violations(ask["target"], made.payload, ask.get("dialect"))
         if report.tokens > report.budget.window - report.budget.reserve:
             row["violations"].append("over budget")
         if sum(item.tokens for item in report.items) + report.budget.overhead != report.tokens:
