@@ -12,6 +12,7 @@ from ctxtree.errors import NotFound
 from ctxtree.handle import Tree
 from ctxtree.history import History
 from ctxtree.importing import Progress
+from ctxtree.model import Node
 from ctxtree.naming import check_name
 from ctxtree.results import Fact, ImportReport
 from ctxtree.store import connect as open_database
@@ -121,13 +122,13 @@ class Store:
         """Everything that does not hold: ids that do not follow from their content, missing parents, lost refs."""
         return tuple(self._database.verify())
 
-    def purge(self, ref: str, reason: str, tree: str | None = None, below: bool = False) -> None:
+    def purge(self, ref: str | Node, reason: str, tree: str | None = None, below: bool = False) -> None:
         """Erase the words of one node for good, and all that was drawn from them: see `docs/safety.md`.
 
         `below`: of all nodes below it too. The nodes stay as tombstones, so that branches, ids and `verify` hold.
         Raises `NotFound` for an empty `ref`, which elsewhere means the head.
         """
-        if not ref.strip():
+        if isinstance(ref, str) and not ref.strip():
             raise NotFound("an erasure needs the id, label or branch of a node")
         handle = self.tree(tree, create=False)
         self._database.purge(handle._history.tree, handle.node(ref).id, reason, below)

@@ -164,7 +164,7 @@ def is_function(ask: Ask) -> bool:
 
 
 def _epoch(history: History, trail: Trail, key: str, desk: Desk) -> Epoch | None:
-    row = history.epoch(key, trail.places)
+    row = history.epoch(key, trail)
     if row is None:
         return None
     if desk.epoch is None or desk.epoch[0] is not row:

@@ -32,6 +32,8 @@ PICTURES: dict[str, Callable[[Sketch, Choice], str]] = {
 
 def export(tree: Tree, form: str, at: str | Node | None, choice: Choice | None = None) -> Any:
     """Message lists as data, everything else as text; `ctxtree` is the whole tree as data."""
+    if not isinstance(form, str):
+        raise NotFound(f"an export format is a string, not {type(form).__name__}")
     if form in ("openai.chat", "openai"):
         return plain([node.message for node in tree.path(at)], "openai.chat")
     if form == "anthropic":

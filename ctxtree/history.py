@@ -94,7 +94,8 @@ class History:
         self._worked = Worked()
         self.erasures = 0
         """Erased nodes that were read of: what was derived before the last one is void."""
-        self._epochs: dict[str, tuple[EpochRow | None, int]] = {}
+        self._epochs: dict[str, tuple[EpochRow | None, int, str | None]] = {}
+        """By key: the newest on a path, the newest number read, the end of that path."""
 
     def path(self, head: str | None) -> tuple[Node, ...]:
         """Root to `head`. Cost: what was not read yet."""
@@ -240,15 +241,18 @@ class History:
             self._counts[key] = Counts(self._nodes, look)
         return self._counts[key]
 
-    def epoch(self, key: str, places: Mapping[str, float]) -> EpochRow | None:
+    def epoch(self, key: str, trail: Trail) -> EpochRow | None:
         """The newest epoch under `key` on a path. Cost: those that are new in the store, while the path goes on."""
-        held, seen = self._epochs.get(key, (None, 0))
-        new = self.database.epochs(self.tree, key, after=seen) if seen else ()
-        found = next((row for row in reversed(new) if row.node in places), held)
-        if not seen or found is None or found.node not in places:
-            found = self.database.epoch_at(self.tree, key, places)
+        held, seen, end = self._epochs.get(key, (None, 0, None))
+        new = self.database.epochs(self.tree, key, after=seen) if end is not None else ()
+        beside = any(
+            row.node not in trail.places for row in new
+        )  # this path, or a later end of it, may lead there
+        found = next((row for row in reversed(new) if row.node in trail.places), held)
+        if end not in trail.places:
+            found = self.database.epoch_at(self.tree, key, trail.places)
         seen = max([seen, *(row.seq for row in new), found.seq if found else 0])
-        self._epochs[key] = found, seen
+        self._epochs[key] = found, seen, None if beside or not trail.ids else trail.ids[-1]
         return found
 
     def keep_counts(self, key: str, counts: Mapping[str, int]) -> None:

@@ -311,17 +311,17 @@ def test_s12_words_in_results_and_other_scripts_are_found(store: Store) -> None:
     tree = store.tree("s12")
     tree.user("查一下数据库")
     tree.assistant(None, calls=[ToolCall(id="c1", name="sql", arguments={"q": "select"})])
-    result = tree.tool("c1", "columns: zebra_count, okapi_count")
+    tree.tool("c1", "columns: zebra_count, okapi_count")
     tree.assistant("方案甲：用索引重写查询。")
     chinese = tree.path()[-1]
     tree.user("Что ещё можно сделать?")
     russian = tree.assistant("План: построить материализованное представление.")
     tree.user("What about lunch?")
     tree.assistant("Pizza.")
-    step = {node.id for node in tree.path()[1:3]}
+    step = {node.id for node in tree.path()[1:4]}  # the result, or the end of its turn
     found = tree.find("go back to where we saw zebra_count")
     assert found.winner is not None
-    assert found.winner.node in step | {result.id}
+    assert found.winner.node in step
     for words, meant in (
         ("回到用索引重写查询的方案", chinese),
         ("go back to материализованное представление", russian),

@@ -57,6 +57,7 @@ def busy(store: Store, billed: bool = True) -> str:
         tree.record_usage(tree.path()[-1], {"prompt_tokens": 2_900, "completion_tokens": 10}, context)
     tree.remember("b.py stays", key="b")
     tree.remember("b.py stays as it is", key="b")
+    tree.remember("here the port is 5432", key="port", scope="branch")
     tree.remember("gone", key="g")
     tree.forget("g")
     tree.retry("too long")
